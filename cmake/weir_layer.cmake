@@ -1,0 +1,89 @@
+# weir_layer(<name> [DEPENDS <layers>...] [PUBLIC <libs>...] [PRIVATE <libs>...] [TEST <libs>...])
+#
+# Makes the library weir_<name> (alias weir::<name>) from the layer's folder:
+#
+#   *.cc        the library, except main.cc, *_test.cc and *_fuzz.cc; a layer without any is header-only
+#   *_test.cc   one GoogleTest program, weir_<name>_test, whose tests carry the label <name>
+#
+# DEPENDS are layers, PUBLIC and PRIVATE outside libraries (PUBLIC when a header of the layer includes them),
+# TEST libraries that only the tests use; the tests also get the PRIVATE ones. Headers are included from the
+# root of the repository: <weir/flow/merge.h>.
+include_guard(GLOBAL)
+include(GNUInstallDirs)
+
+# Libraries that are headers only leave nothing behind in an archive, so who links an installed layer does
+# not need them.
+set(weir_header_only_libs nlohmann_json::nlohmann_json CLI11::CLI11)
+
+function(weir_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;PUBLIC;PRIVATE;TEST")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "weir_layer(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "(_test|_fuzz|/main)\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+
+  foreach(lib IN LISTS arg_PUBLIC arg_PRIVATE)
+    weir_need(${lib})
+  endforeach()
+  list(TRANSFORM arg_DEPENDS PREPEND "weir_" OUTPUT_VARIABLE layers)
+
+  set(target weir_${name})
+  set(linked_libs ${arg_PUBLIC})
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    weir_target_flags(${target})
+    set(scope PUBLIC)
+    foreach(lib IN LISTS arg_PRIVATE)
+      if(lib IN_LIST weir_header_only_libs)
+        target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${lib}>)
+      else()
+        target_link_libraries(${target} PRIVATE ${lib})
+        list(APPEND linked_libs ${lib})
+      endif()
+    endforeach()
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(weir::${name} ALIAS ${target})
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_include_directories(${target} ${scope}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} ${scope} ${layers} ${arg_PUBLIC})
+
+  # What the install rules and the header check need to know about the layer.
+  set_property(GLOBAL APPEND PROPERTY weir_layers ${name})
+  set_property(GLOBAL PROPERTY weir_${name}_depends "${arg_DEPENDS}")
+  set_property(GLOBAL PROPERTY weir_${name}_libs "${linked_libs}")
+  set_property(GLOBAL PROPERTY weir_${name}_build_libs "${arg_PUBLIC};${arg_PRIVATE}")
+
+  if(weir_build_tests AND tests)
+    foreach(lib IN LISTS arg_TEST)
+      weir_need(${lib})
+    endforeach()
+    add_executable(${target}_test ${tests})
+    weir_target_flags(${target}_test)
+    target_link_libraries(${target}_test
+      PRIVATE ${target} ${arg_PRIVATE} ${arg_TEST} GTest::gtest_main rapidcheck)
+    gtest_discover_tests(${target}_test
+      TEST_PREFIX "${name}."
+      DISCOVERY_TIMEOUT 60
+      PROPERTIES TIMEOUT 120 LABELS ${name})
+  endif()
+endfunction()
+
+# weir_program(<program> LAYER <name> [PRIVATE <libs>...]): the executable bin/<program> from the layer's main.cc.
+function(weir_program program)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LAYER" "PRIVATE")
+  foreach(lib IN LISTS arg_PRIVATE)
+    weir_need(${lib})
+  endforeach()
+  add_executable(${program} "${CMAKE_CURRENT_SOURCE_DIR}/main.cc")
+  weir_target_flags(${program})
+  target_link_libraries(${program} PRIVATE weir_${arg_LAYER} ${arg_PRIVATE})
+  install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${arg_LAYER})
+endfunction()
