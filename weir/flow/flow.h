@@ -1,0 +1,121 @@
+#pragma once
+
+// The contract between a flow and whoever pulls it.
+//
+// A flow is an object with a member
+//
+//     step pull(std::size_t& demand, Emit&& emit, context& cx);
+//
+// that gives at most `demand` items to `emit`, takes their number off `demand`, and says why it stopped. Demand is the
+// caller's local variable: it can be neither lost nor doubled, and no operator has credit to account for.
+//
+//   step::more       demand is used up; there may be more. Only with demand == 0.
+//   step::pending    nothing more is ready. The flow has kept cx.wake() and will call it at least once when it is worth
+//                    pulling again. After it returns pending the callee is not touched by that pull any more.
+//   step::done       all items have been given.
+//   step::failed     the flow broke; cx.failure() says how.
+//   step::cancelled  somebody asked the flow to stop before its end.
+//
+// The last three are final: the flow is not pulled again, only destroyed. Destroying a flow at any moment between
+// pulls is how a consumer cancels; items that the flow holds are then destroyed with it.
+//
+// Rules that every flow keeps, and may rely on:
+//   R1  Items and ends come only inside pull, on the puller's thread, with no lock held.
+//   R2  A waker posts; it never runs the consumer inline. Wakes may be spurious. A waker that was handed over with
+//       `pending` is called at least once, or the flow is destroyed first.
+//   R3  pending may be spurious; a lost wake may not.
+//   R4  What upstream gave is passed on before pull returns: nothing waits for company.
+//   R5  A flow is moved only before its first pull.
+//   R6  An exception out of pull (from a caller's function) ends the flow as `failed` does; drivers catch it.
+//
+// Source: docs/design/0002-pull-emit.md
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <weir/core/result.h>
+
+namespace weir::flow {
+
+enum class step : std::uint8_t { more, pending, done, failed, cancelled };
+
+/// Whether this step is an end.
+constexpr bool is_final(step s) noexcept { return s >= step::done; }
+
+/// Demand that never runs out.
+inline constexpr std::size_t unbounded = static_cast<std::size_t>(-1);
+
+/// How a sleeping consumer is told to pull again. Two words, copied freely; calling it is cheap, takes no caller's lock
+/// and never runs the consumer inline. The target outlives every flow that was given the waker.
+class waker {
+ public:
+  waker() = default;
+  waker(void (*function)(void*) noexcept, void* target) noexcept : function_(function), target_(target) {}
+  void operator()() const noexcept {
+    if (function_) function_(target_);
+  }
+  explicit operator bool() const noexcept { return function_ != nullptr; }
+
+ private:
+  void (*function_)(void*) noexcept = nullptr;
+  void* target_ = nullptr;
+};
+
+/// What a pull carries down to the flow: how to wake the consumer, and where to write why it failed.
+///   Threads  confined to the pull.
+class context {
+ public:
+  context(waker wake, error& failure) noexcept : wake_(wake), failure_(&failure) {}
+
+  [[nodiscard]] const waker& wake() const noexcept { return wake_; }
+
+  /// Ends the flow: `return cx.fail({...});`
+  step fail(error why) {
+    *failure_ = std::move(why);
+    return step::failed;
+  }
+  /// The error of a pull that returned step::failed.
+  [[nodiscard]] error& failure() const noexcept { return *failure_; }
+
+  /// The same context with another waker, for an operator that tells its inputs apart.
+  [[nodiscard]] context with(waker other) const noexcept { return {other, *failure_}; }
+
+ private:
+  waker wake_;
+  error* failure_;
+};
+
+namespace detail {
+template <class T>
+struct any_emit {
+  void operator()(T&&) const noexcept {}
+};
+}  // namespace detail
+
+/// A type that keeps the contract above; its items are `typename F::value_type`.
+template <class F>
+concept flow = std::move_constructible<F> &&
+               requires(F& f, std::size_t& demand, detail::any_emit<typename F::value_type>& emit, context& cx) {
+                 typename F::value_type;
+                 { f.pull(demand, emit, cx) } -> std::same_as<step>;
+               };
+
+template <class F>
+using value_of = typename std::remove_cvref_t<F>::value_type;
+
+/// Gives a run of items to `emit` at once where it takes runs (a member `run(std::span<T>)`, whose items it may move
+/// from), else one by one. A source that has its items side by side calls this; an emitter that can copy runs offers it.
+template <class T, class Emit>
+void emit_run(Emit&& emit, std::span<T> items) {
+  if constexpr (requires { emit.run(items); }) {
+    emit.run(items);
+  } else {
+    for (T& item : items) emit(std::move(item));
+  }
+}
+
+}  // namespace weir::flow
