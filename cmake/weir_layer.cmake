@@ -4,6 +4,8 @@
 #
 #   *.cc        the library, except main.cc, *_test.cc and *_fuzz.cc; a layer without any is header-only
 #   *_test.cc   one GoogleTest program, weir_<name>_test, whose tests carry the label <name>
+#   *_long_test.cc   another one, weir_<name>_long_test, for sweeps of minutes; labels <name> and long: only
+#               `./test --long` runs them
 #
 # DEPENDS are layers, PUBLIC and PRIVATE outside libraries (PUBLIC when a header of the layer includes them),
 # TEST libraries that only the tests use; the tests also get the PRIVATE ones. Headers are included from the
@@ -25,6 +27,9 @@ function(weir_layer name)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "(_test|_fuzz|/main)\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  set(long_tests ${tests})
+  list(FILTER tests EXCLUDE REGEX "_long_test\\.cc$")
+  list(FILTER long_tests INCLUDE REGEX "_long_test\\.cc$")
 
   foreach(lib IN LISTS arg_PUBLIC arg_PRIVATE)
     weir_need(${lib})
@@ -61,19 +66,40 @@ function(weir_layer name)
   set_property(GLOBAL PROPERTY weir_${name}_libs "${linked_libs}")
   set_property(GLOBAL PROPERTY weir_${name}_build_libs "${arg_PUBLIC};${arg_PRIVATE}")
 
-  if(weir_build_tests AND tests)
+  if(weir_build_tests)
     foreach(lib IN LISTS arg_TEST)
       weir_need(${lib})
     endforeach()
-    add_executable(${target}_test ${tests})
-    weir_target_flags(${target}_test)
-    target_link_libraries(${target}_test
-      PRIVATE ${target} ${arg_PRIVATE} ${arg_TEST} GTest::gtest_main rapidcheck)
-    gtest_discover_tests(${target}_test
-      TEST_PREFIX "${name}."
-      DISCOVERY_TIMEOUT 60
-      PROPERTIES TIMEOUT 120 LABELS ${name})
+    set(test_libs ${target} ${arg_PRIVATE} ${arg_TEST})
+    if(tests)
+      weir_test_program(${target}_test PREFIX ${name} SOURCES ${tests} LIBS ${test_libs} LABELS ${name})
+    endif()
+    if(long_tests)
+      weir_test_program(${target}_long_test PREFIX ${name} SOURCES ${long_tests} LIBS ${test_libs}
+        LABELS ${name} long)
+    endif()
   endif()
+endfunction()
+
+# weir_test_program(<target> PREFIX <prefix> SOURCES ... LIBS ... LABELS ...): a GoogleTest program; each of its
+# tests becomes the ctest test <prefix>.<suite>.<name>.
+function(weir_test_program target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX" "SOURCES;LIBS;LABELS")
+  add_executable(${target} ${arg_SOURCES})
+  weir_target_flags(${target})
+  target_link_libraries(${target} PRIVATE ${arg_LIBS} GTest::gtest_main rapidcheck)
+  # Two minutes are ages for a unit test; instrumented code is several times slower, a sweep is meant to be.
+  set(timeout_s 120)
+  if(WEIR_SANITIZE)
+    set(timeout_s 600)
+  endif()
+  if("long" IN_LIST arg_LABELS)
+    set(timeout_s 3600)
+  endif()
+  gtest_discover_tests(${target}
+    TEST_PREFIX "${arg_PREFIX}."
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${timeout_s} LABELS "${arg_LABELS}")
 endfunction()
 
 # weir_program(<program> LAYER <name> [PRIVATE <libs>...]): the executable bin/<program> from the layer's main.cc.

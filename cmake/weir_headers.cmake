@@ -1,0 +1,26 @@
+# The target weir_headers compiles every header of the layers alone, and twice over: a header must bring what
+# it uses, and must bear being included again. Not part of `all`; a test of label house builds it.
+include_guard(GLOBAL)
+
+get_property(layers GLOBAL PROPERTY weir_layers)
+add_custom_target(weir_headers)
+foreach(layer IN LISTS layers)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/weir/${layer}/*.h")
+  set(units "")
+  foreach(header IN LISTS headers)
+    set(unit "${CMAKE_BINARY_DIR}/headers/${header}.cc")
+    file(CONFIGURE OUTPUT "${unit}" CONTENT "#include <@header@>\n#include <@header@>\n" @ONLY)
+    list(APPEND units "${unit}")
+  endforeach()
+  if(units)
+    add_library(weir_${layer}_headers OBJECT EXCLUDE_FROM_ALL ${units})
+    weir_target_flags(weir_${layer}_headers)
+    get_property(build_libs GLOBAL PROPERTY weir_${layer}_build_libs)
+    target_link_libraries(weir_${layer}_headers PRIVATE weir_${layer} ${build_libs})
+    if(weir_build_tests)
+      # Test kits are headers too.
+      target_link_libraries(weir_${layer}_headers PRIVATE GTest::gtest rapidcheck)
+    endif()
+    add_dependencies(weir_headers weir_${layer}_headers)
+  endif()
+endforeach()
