@@ -80,6 +80,8 @@ class line_reader {
 
  private:
   line_reader() = default;
+  result<void> fill();
+
   int descriptor_ = -1;
   std::string path_;
   std::vector<char> buffer_;

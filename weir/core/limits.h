@@ -47,8 +47,15 @@ inline constexpr std::uint32_t keepalive_lifetime_ms = 90'000; ///< silence afte
 inline constexpr std::uint32_t window_items = 64;              ///< default REQUEST_N window of a stream
 
 // --- merge -----------------------------------------------------------------------------------------------------------
-inline constexpr std::size_t lanes = 4;                        ///< fetches in flight at once
-inline constexpr std::size_t fetch_statements_max = 512;       ///< statements of one fetch
-inline constexpr std::size_t fetch_bytes = 256 * KiB;          ///< block bytes gathered into one reply payload
+inline constexpr std::size_t lanes = 4;                        ///< fetches in flight at once, by default
+inline constexpr std::size_t lanes_max = 64;                   ///< what a user may ask for
+inline constexpr std::size_t fetches_max = 128;                ///< fetches one connection may have open at a source
+inline constexpr std::size_t fetch_statements_max = 1024;      ///< statements of one fetch: a whole bundle
+inline constexpr std::size_t fetch_bundles_max = 64;           ///< bundles of one fetch: 2.7 MiB if all are full
+inline constexpr std::size_t fetch_statement_bytes_max = 1 * MiB;  ///< the same, encoded
+inline constexpr std::size_t fetch_objects_max = 8192;         ///< objects of one fetch, deps included
+inline constexpr std::size_t fetch_payload_bytes = 256 * KiB;  ///< blocks gathered into one payload of a reply
+inline constexpr std::size_t fetch_held_bytes = 4 * MiB;       ///< objects a fetch gathers before it hands them on
+inline constexpr std::size_t merged_batches = 4;               ///< verified batches that wait for the writer
 
 }  // namespace weir::limits
