@@ -27,6 +27,11 @@
 //   R4  What upstream gave is passed on before pull returns: nothing waits for company.
 //   R5  A flow is moved only before its first pull.
 //   R6  An exception out of pull (from a caller's function) ends the flow as `failed` does; drivers catch it.
+//   R7  When the destructor of a flow has returned, no waker that the flow was given is called any more, by any thread;
+//       until then every one of them may be. So whoever gives a waker destroys the flow first and the waker's target
+//       after it. A flow that hands wakers to another thread withdraws them in its destructor (queue/parking.h); an
+//       operator that hands its own wakers to inputs destroys the inputs before its own state.
+//   R8  Pulls of one flow never overlap: a wake that comes while a pull is running leads to another pull after it.
 //
 // Source: docs/design/0002-pull-emit.md
 
@@ -50,7 +55,7 @@ constexpr bool is_final(step s) noexcept { return s >= step::done; }
 inline constexpr std::size_t unbounded = static_cast<std::size_t>(-1);
 
 /// How a sleeping consumer is told to pull again. Two words, copied freely; calling it is cheap, takes no caller's lock
-/// and never runs the consumer inline. The target outlives every flow that was given the waker.
+/// and never runs the consumer inline. The target outlives every flow that was given the waker (R7).
 class waker {
  public:
   waker() = default;

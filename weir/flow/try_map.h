@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <weir/flow/flow.h>
+
+namespace weir::flow {
+
+/// The flow of `fn(item)` for each item, where `fn` gives a result: the first error ends the flow as failed, in its
+/// place in the order. Items that upstream gives in the same pull after that one are destroyed, not passed on.
+///   Cost  one branch an item more than map.
+template <flow Source, class Fn>
+class try_mapped {
+ public:
+  using value_type = typename std::invoke_result_t<Fn&, value_of<Source>>::value_type;
+
+  try_mapped(Source source, Fn fn) : source_(std::move(source)), fn_(std::move(fn)) {}
+
+  template <class Emit>
+  step pull(std::size_t& demand, Emit&& emit, context& cx) {
+    std::optional<error> failure;
+    const step s = source_.pull(
+        demand,
+        [&](value_of<Source>&& item) {
+          if (failure) return;
+          if (auto mapped = fn_(std::move(item)))
+            emit(*std::move(mapped));
+          else
+            failure = std::move(mapped).error();
+        },
+        cx);
+    if (failure) return cx.fail(*std::move(failure));
+    return s;
+  }
+
+ private:
+  Source source_;
+  Fn fn_;
+};
+
+namespace detail {
+template <class Fn>
+struct try_map_operator {
+  Fn fn;
+  template <flow Source>
+  friend auto operator|(Source source, try_map_operator op) {
+    return try_mapped<Source, Fn>(std::move(source), std::move(op.fn));
+  }
+};
+}  // namespace detail
+
+/// `flow | try_map(fn)`, see try_mapped.
+template <class Fn>
+auto try_map(Fn fn) {
+  return detail::try_map_operator<Fn>{std::move(fn)};
+}
+
+}  // namespace weir::flow
