@@ -1,4 +1,3 @@
-#include <cctype>
 #include <cerrno>
 #include <string>
 #include <system_error>

@@ -58,4 +58,9 @@ inline constexpr std::size_t fetch_payload_bytes = 256 * KiB;  ///< blocks gathe
 inline constexpr std::size_t fetch_held_bytes = 4 * MiB;       ///< objects a fetch gathers before it hands them on
 inline constexpr std::size_t merged_batches = 4;               ///< verified batches that wait for the writer
 
+// --- node ------------------------------------------------------------------------------------------------------------
+inline constexpr std::size_t publication_bytes_max = 4 * MiB;  ///< records sent to a node at once; one more object still fits a payload
+inline constexpr std::size_t merges_max = 8;                   ///< merges a node runs at once for its owner
+inline constexpr std::size_t damage_lines_max = 20;            ///< findings of a check that are told one by one
+
 }  // namespace weir::limits

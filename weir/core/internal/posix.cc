@@ -1,5 +1,6 @@
 #include <weir/core/internal/posix.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cassert>
 
