@@ -21,6 +21,14 @@ inline constexpr std::size_t ref_bytes_max = 1024;             ///< one well-kno
 inline constexpr std::size_t refs_max = 256;                   ///< refs, tags or deps of one statement, each
 inline constexpr std::size_t bundle_statements_max = 1024;     ///< ids under one signature: 40 KiB, 50 µs to verify
 
+// --- flow ------------------------------------------------------------------------------------------------------------
+inline constexpr std::size_t merge_concurrent = 128;           ///< inputs of a merge that are open at once, by default
+inline constexpr std::size_t merge_quantum = 1024;             ///< items of one input before the next has its turn
+inline constexpr std::size_t hop_bytes = 64 * KiB;             ///< ring of a thread hop: a sleep costs 20 µs, as long as
+inline constexpr std::size_t hop_items_max = 8192;             ///<   it takes to go through this much
+inline constexpr std::size_t hop_quantum = 256;                ///< items published at once; more gains nothing
+inline constexpr std::size_t run_items = 4096;                 ///< items of one task run before others have their turn
+
 // --- store -----------------------------------------------------------------------------------------------------------
 inline constexpr std::size_t batch_statements_max = 8192;      ///< one durable write: two fsyncs, ~8 MiB of objects
 inline constexpr std::size_t batch_bytes_max = 32 * MiB;       ///< the same, in octets of objects and statements

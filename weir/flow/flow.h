@@ -43,6 +43,7 @@
 #include <utility>
 
 #include <weir/core/result.h>
+#include <weir/queue/wake_action.h>
 
 namespace weir::flow {
 
@@ -64,6 +65,9 @@ class waker {
     if (function_) function_(target_);
   }
   explicit operator bool() const noexcept { return function_ != nullptr; }
+
+  /// The same, for queue::parking.
+  [[nodiscard]] queue::wake_action action() const noexcept { return {function_, target_}; }
 
  private:
   void (*function_)(void*) noexcept = nullptr;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <weir/flow/flow.h>
+#include <weir/flow/pipe.h>
 
 namespace weir::flow {
 
@@ -40,21 +41,12 @@ class try_mapped {
   Fn fn_;
 };
 
-namespace detail {
-template <class Fn>
-struct try_map_operator {
-  Fn fn;
-  template <flow Source>
-  friend auto operator|(Source source, try_map_operator op) {
-    return try_mapped<Source, Fn>(std::move(source), std::move(op.fn));
-  }
-};
-}  // namespace detail
-
-/// `flow | try_map(fn)`, see try_mapped.
+/// Gives the flow of what `fn` makes of each item, up to the first error: `flow | try_map(fn)`, see try_mapped.
 template <class Fn>
 auto try_map(Fn fn) {
-  return detail::try_map_operator<Fn>{std::move(fn)};
+  return detail::make_closure([fn = std::move(fn)]<flow Source>(Source source) mutable {
+    return try_mapped<Source, Fn>(std::move(source), std::move(fn));
+  });
 }
 
 }  // namespace weir::flow
