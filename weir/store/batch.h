@@ -34,8 +34,8 @@ struct record {
 };
 
 /// Blocks that belong together and are true: every CID is the hash of its octets, every bundle's signature holds, every
-/// statement is listed by a bundle of its own publisher in this batch. Only `verify` and `seal` make one, and only one
-/// of these enters a store.
+/// statement is listed by a bundle of its own publisher in this batch. Only `verify`, `verify_objects` and `seal` make one,
+/// and only these enter a store.
 class verified_batch {
  public:
   struct attested {
@@ -52,6 +52,7 @@ class verified_batch {
  private:
   verified_batch() = default;
   friend result<verified_batch> verify(unverified_batch, const query&);
+  friend result<verified_batch> verify_objects(std::vector<block>);
   friend result<verified_batch> seal(std::vector<record>, std::string_view, const key_pair&, std::uint64_t);
   std::vector<block> bundles_;
   std::vector<attested> statements_;
@@ -64,6 +65,10 @@ class verified_batch {
 ///   Threads  pure; any. Cost about 1.5 µs a statement, 1 µs per KB of objects, 50 µs a bundle.
 ///   Errors   corrupt, bad_signature, outside_query, malformed, too_large: the first fault, naming the block.
 result<verified_batch> verify(unverified_batch blocks, const query& asked);
+
+/// Checks objects whose statements come in a later batch, for fetches too large to be held whole: hashes and sizes. The
+/// caller answers for a verified statement naming each of them; objects that nobody names would only take up room.
+result<verified_batch> verify_objects(std::vector<block> objects);
 
 /// Makes statements of records in the namespace, signs them in bundles of at most limits::bundle_statements_max.
 ///   timestamp  Unix seconds
