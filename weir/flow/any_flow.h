@@ -23,8 +23,7 @@ namespace detail {
 template <class T>
 class item_buffer {
  public:
-  static constexpr std::size_t capacity =
-      std::clamp<std::size_t>(8192 / sizeof(T), 1, 256);
+  static constexpr std::size_t capacity = std::clamp<std::size_t>(8192 / sizeof(T), 1, 256);
 
   // Not defaulted: a defaulted constructor would let `item_buffer b{}` zero 8 KiB.
   item_buffer() noexcept {}  // NOLINT(modernize-use-equals-default)

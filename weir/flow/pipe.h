@@ -15,8 +15,7 @@ namespace detail {
 struct pipeable {
   /// Gives the flow on the left to the operator on the right.
   template <class Flow, class Operator>
-    requires flow<std::remove_cvref_t<Flow>> &&
-             std::derived_from<std::remove_cvref_t<Operator>, pipeable>
+    requires flow<std::remove_cvref_t<Flow>> && std::derived_from<std::remove_cvref_t<Operator>, pipeable>
   friend auto operator|(Flow&& from, Operator&& to) {
     return std::forward<Operator>(to)(std::remove_cvref_t<Flow>(std::forward<Flow>(from)));
   }

@@ -28,8 +28,7 @@ concept iterable = requires(Range& r) {
 
 /// Whether the range only borrows its items, so that they must be copied, not moved, out of it.
 template <class Range>
-inline constexpr bool borrows =
-    std::ranges::enable_view<Range> || std::ranges::enable_borrowed_range<Range>;
+inline constexpr bool borrows = std::ranges::enable_view<Range> || std::ranges::enable_borrowed_range<Range>;
 
 template <class Range>
 class range_flow {

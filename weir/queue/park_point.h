@@ -25,8 +25,7 @@ class park_point {
     while (!take()) {
       if (before_sleep.step()) continue;
       std::uint32_t expected = quiet;
-      if (word_.compare_exchange_strong(expected, sleeping, std::memory_order_acq_rel,
-                                        std::memory_order_acquire)) {
+      if (word_.compare_exchange_strong(expected, sleeping, std::memory_order_acq_rel, std::memory_order_acquire)) {
         word_.wait(sleeping, std::memory_order_acquire);
       }
     }

@@ -57,8 +57,7 @@ class parking {
     word_.exchange(parked, std::memory_order_acq_rel);
     if (!ready()) return true;
     std::uint32_t expected = parked;
-    word_.compare_exchange_strong(expected, idle, std::memory_order_acq_rel,
-                                  std::memory_order_acquire);
+    word_.compare_exchange_strong(expected, idle, std::memory_order_acq_rel, std::memory_order_acquire);
     return false;
   }
 
@@ -77,8 +76,7 @@ class parking {
     if (word_.fetch_add(0, std::memory_order_acq_rel) != parked) return;
     if (!worth()) return;
     std::uint32_t expected = parked;
-    if (!word_.compare_exchange_strong(expected, calling, std::memory_order_acq_rel,
-                                       std::memory_order_relaxed)) {
+    if (!word_.compare_exchange_strong(expected, calling, std::memory_order_acq_rel, std::memory_order_relaxed)) {
       return;
     }
     action_();
@@ -93,8 +91,7 @@ class parking {
     spin wait;
     for (;;) {
       std::uint32_t expected = parked;
-      if (word_.compare_exchange_strong(expected, idle, std::memory_order_acq_rel,
-                                        std::memory_order_acquire) ||
+      if (word_.compare_exchange_strong(expected, idle, std::memory_order_acq_rel, std::memory_order_acquire) ||
           expected == idle) {
         return;
       }

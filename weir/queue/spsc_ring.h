@@ -138,9 +138,7 @@ class spsc_ring {
   }
 
   /// Producer: how many places are free. Looks at the consumer's position if it remembers fewer than `wanted`.
-  [[nodiscard]] std::size_t free_places(std::size_t wanted) noexcept {
-    return room(own_tail(), wanted);
-  }
+  [[nodiscard]] std::size_t free_places(std::size_t wanted) noexcept { return room(own_tail(), wanted); }
 
   /// Producer: no item comes after those that are in. The consumer still gets these, then `ended`.
   void close() noexcept {

@@ -1,0 +1,370 @@
+#pragma once
+
+// Many flows into one.
+//
+//     outer (a flow of flows) --one at a time, only when a slot is free--> slot --> round robin --> consumer
+//
+//     slot:   free --occupy--> has its turn --pending--> waiting --woken--> ready --> has its turn ...
+//                                   |  `----more, its quantum used up-------^
+//                                   `---done--> free
+//
+// A flow that is done within its first turn never enters a list. All of this belongs to the consumer's thread except two
+// things: the stack of slots whose wakers were called, and the parking that wakes the merge's own consumer. They live,
+// with the slots, in one block that is allocated at the first pull and does not move, because wakers point into it.
+//
+// Who may still call what (R7): a slot's waker is called only by the flow in it, whose destructor sees to it that this is
+// over. So the destructor destroys the flows, then the outer flow, then the block; by then nobody can be inside the
+// consumer's waker either, because it is only called from inside a slot's waker.
+//
+// A slot may be on the stack of the woken while it is free or has another flow already: wakes may be spurious (R2), and
+// the list's links are the slot's own, not the flow's.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cassert>
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <weir/core/limits.h>
+#include <weir/flow/any_flow.h>
+#include <weir/flow/flow.h>
+#include <weir/flow/pipe.h>
+#include <weir/flow/sources.h>
+#include <weir/queue/parking.h>
+#include <weir/queue/separation.h>
+
+namespace weir::flow {
+
+struct merge_options {
+  /// Flows that are open at once. The outer flow is asked for the next one only when there are fewer.
+  std::size_t concurrent_max = limits::merge_concurrent;
+  /// Items that one flow gives before the next has its turn.
+  std::size_t quantum = limits::merge_quantum;
+};
+
+namespace detail {
+
+/// The slots of a merge and the lists they are on.
+template <class Inner>
+class merge_block {
+ public:
+  struct slot {
+    // Consumer's thread only.
+    slot* next = nullptr;  // on the free list or on the ready list
+    bool occupied = false;
+    bool waiting = false;  // its flow was pending, and it is on no list of the consumer's thread
+    // Shared with wakers.
+    merge_block* block;
+    slot* next_woken = nullptr;  // written by whoever set `woken`, until the block takes the stack
+    std::atomic<bool> woken{false};
+    alignas(Inner) std::byte storage[sizeof(Inner)];
+
+    explicit slot(merge_block* owner) noexcept : block(owner) {}
+    Inner& flow() noexcept { return *std::launder(reinterpret_cast<Inner*>(storage)); }
+    waker as_waker() noexcept { return {&slot::wake, this}; }
+
+   private:
+    static void wake(void* target) noexcept {
+      auto& self = *static_cast<slot*>(target);
+      self.block->push_woken(self);
+    }
+  };
+
+  struct deleter {
+    void operator()(merge_block* block) const noexcept {
+      block->~merge_block();
+      ::operator delete(block, std::align_val_t{alignment});
+    }
+  };
+  using owner = std::unique_ptr<merge_block, deleter>;
+
+  /// One allocation for everything; a slot is made when it is first needed.
+  static owner make(std::size_t slots) {
+    if (slots > (static_cast<std::size_t>(-1) / 2 - slots_offset()) / sizeof(slot)) {
+      throw std::bad_alloc();
+    }
+    void* memory = ::operator new(slots_offset() + slots * sizeof(slot), std::align_val_t{alignment});
+    return owner(::new (memory) merge_block(slots));
+  }
+
+  ~merge_block() {
+    destroy_flows();
+    for (std::size_t i = 0; i < slots_made_; ++i) slot_at(i)->~slot();
+  }
+
+  [[nodiscard]] bool has_free_slot() const noexcept { return free_ != nullptr || slots_made_ < slots_max_; }
+  [[nodiscard]] std::size_t active() const noexcept { return active_; }
+
+  slot& occupy(Inner&& flow) {
+    slot* taken = free_;
+    if (!taken) {
+      assert(slots_made_ < slots_max_);
+      taken = ::new (static_cast<void*>(slot_at(slots_made_))) slot(this);
+      ++slots_made_;
+      push_free(*taken);  // so that it is not lost if the flow throws
+    }
+    ::new (static_cast<void*>(taken->storage)) Inner(std::move(flow));
+    free_ = taken->next;
+    taken->occupied = true;
+    taken->waiting = false;
+    ++active_;
+    return *taken;
+  }
+
+  void vacate(slot& of) noexcept {
+    of.flow().~Inner();
+    of.occupied = false;
+    of.waiting = false;
+    --active_;
+    push_free(of);
+  }
+
+  void destroy_flows() noexcept {
+    ready_first_ = ready_last_ = nullptr;
+    for (std::size_t i = 0; i < slots_made_; ++i) {
+      if (slot_at(i)->occupied) vacate(*slot_at(i));
+    }
+  }
+
+  void push_ready(slot& to) noexcept {
+    to.next = nullptr;
+    (ready_last_ ? ready_last_->next : ready_first_) = &to;
+    ready_last_ = &to;
+  }
+
+  slot* pop_ready() noexcept {
+    slot* first = ready_first_;
+    if (first) {
+      ready_first_ = first->next;
+      if (!ready_first_) ready_last_ = nullptr;
+    }
+    return first;
+  }
+
+  /// Moves the slots whose wakers were called to the ready list, in the order of the calls.
+  void collect_woken() noexcept {
+    if (woken_.load(std::memory_order_relaxed) == nullptr) return;
+    // Partner: the compare-exchange in push_woken, which makes next_woken visible.
+    slot* newest = woken_.exchange(nullptr, std::memory_order_acquire);
+    slot* in_order = nullptr;
+    while (newest) {
+      slot* following = std::exchange(newest->next_woken, in_order);
+      in_order = std::exchange(newest, following);
+    }
+    while (in_order) {
+      slot& woken = *in_order;
+      in_order = woken.next_woken;
+      // Partner: the exchange in push_woken. From here on the slot can be pushed again; a waker that came before finds
+      // `true`, leaves, and what it published is visible to the pull that follows.
+      woken.woken.exchange(false, std::memory_order_acq_rel);
+      if (woken.waiting) {
+        woken.waiting = false;
+        push_ready(woken);
+      }
+    }
+  }
+
+  /// Whether the outer flow's waker was called since the last time.
+  bool take_outer_woken() noexcept {
+    return outer_woken_.load(std::memory_order_relaxed) && outer_woken_.exchange(false, std::memory_order_acq_rel);
+  }
+  waker outer_waker() noexcept { return {&merge_block::wake_outer, this}; }
+
+  /// Asks for the consumer to be woken at the next call of a waker; false if there was one already.
+  bool park(const waker& consumer) {
+    return parking_.park(consumer.action(), [this] {
+      return woken_.load(std::memory_order_relaxed) != nullptr || outer_woken_.load(std::memory_order_relaxed);
+    });
+  }
+
+ private:
+  explicit merge_block(std::size_t slots) noexcept : slots_max_(slots) {}
+
+  void push_free(slot& to) noexcept { to.next = std::exchange(free_, &to); }
+
+  void push_woken(slot& which) noexcept {
+    // Once on the stack is enough. Partner: the exchange in collect_woken.
+    if (which.woken.exchange(true, std::memory_order_acq_rel)) return;
+    slot* newest = woken_.load(std::memory_order_relaxed);
+    do {
+      which.next_woken = newest;
+    } while (!woken_.compare_exchange_weak(newest, &which, std::memory_order_release, std::memory_order_relaxed));
+    parking_.notify();
+  }
+
+  static void wake_outer(void* target) noexcept {
+    auto& self = *static_cast<merge_block*>(target);
+    // Partner: the exchange in take_outer_woken.
+    self.outer_woken_.exchange(true, std::memory_order_acq_rel);
+    self.parking_.notify();
+  }
+
+  static constexpr std::size_t alignment = std::max(alignof(slot), queue::separation);
+  static constexpr std::size_t slots_offset() noexcept {
+    return (sizeof(merge_block) + alignof(slot) - 1) / alignof(slot) * alignof(slot);
+  }
+
+  slot* slot_at(std::size_t index) noexcept {
+    auto* bytes = reinterpret_cast<std::byte*>(this) + slots_offset();
+    return reinterpret_cast<slot*>(bytes) + index;
+  }
+
+  // Shared with wakers.
+  std::atomic<slot*> woken_{nullptr};
+  std::atomic<bool> outer_woken_{false};
+  queue::parking parking_;
+
+  // Consumer's thread only.
+  alignas(queue::separation) slot* free_ = nullptr;
+  slot* ready_first_ = nullptr;
+  slot* ready_last_ = nullptr;
+  std::size_t slots_made_ = 0;
+  std::size_t active_ = 0;
+  const std::size_t slots_max_;
+};
+
+template <flow Outer>
+  requires flow<value_of<Outer>>
+class merged {
+  using inner = value_of<Outer>;
+  using block = merge_block<inner>;
+
+ public:
+  using value_type = value_of<inner>;
+
+  merged(Outer outer, merge_options options) : outer_(std::move(outer)), options_(options) {
+    assert(options.concurrent_max > 0 && options.quantum > 0);
+  }
+  merged(merged&&) = default;
+  merged& operator=(merged&&) = delete;
+  ~merged() {
+    if (block_) block_->destroy_flows();
+  }
+
+  template <class Emit>
+  step pull(std::size_t& demand, Emit&& emit, context& cx) {
+    if (!block_) block_ = block::make(options_.concurrent_max);
+    block& slots = *block_;
+    for (;;) {
+      slots.collect_woken();
+      if (outer_waiting_ && slots.take_outer_woken()) outer_waiting_ = false;
+      if (demand == 0) return finished() ? step::done : step::more;
+
+      bool idle = true;
+      if (auto* ready = slots.pop_ready()) {
+        idle = false;
+        if (const step end = turn(*ready, demand, emit, cx); is_final(end)) return end;
+      }
+      if (demand != 0 && !outer_done_ && !outer_waiting_ && slots.has_free_slot()) {
+        idle = false;
+        if (const step end = open_next(demand, emit, cx); is_final(end)) return end;
+      }
+      if (!idle) continue;
+      if (finished()) return step::done;
+      if (slots.park(cx.wake())) return step::pending;
+    }
+  }
+
+ private:
+  using slot = typename block::slot;
+
+  [[nodiscard]] bool finished() const noexcept { return outer_done_ && block_->active() == 0; }
+
+  /// Lets one flow give up to its quantum. Final only if the merge ends with it.
+  template <class Emit>
+  step turn(slot& of, std::size_t& demand, Emit&& emit, context& cx) {
+    std::size_t asked = std::min(demand, options_.quantum);
+    const std::size_t before = asked;
+    context inner_cx = cx.with(of.as_waker());
+    const step why = of.flow().pull(asked, emit, inner_cx);
+    demand -= before - asked;
+    switch (why) {
+      case step::more:
+        block_->push_ready(of);
+        return step::more;
+      case step::pending:
+        of.waiting = true;
+        return step::more;
+      case step::done:
+        block_->vacate(of);
+        return step::more;
+      case step::failed:
+      case step::cancelled:
+        break;
+    }
+    block_->destroy_flows();
+    return why;
+  }
+
+  /// Takes one flow from the outer one, and gives it its first turn at once.
+  template <class Emit>
+  step open_next(std::size_t& demand, Emit&& emit, context& cx) {
+    std::size_t one = 1;
+    slot* opened = nullptr;
+    context outer_cx = cx.with(block_->outer_waker());
+    const step why = outer_.pull(
+        one, [&](inner&& next) { opened = &block_->occupy(std::move(next)); }, outer_cx);
+    if (why == step::failed || why == step::cancelled) {
+      block_->destroy_flows();
+      return why;
+    }
+    if (why == step::done) outer_done_ = true;
+    if (why == step::pending) outer_waiting_ = true;
+    return opened ? turn(*opened, demand, emit, cx) : step::more;
+  }
+
+  // In this order: the outer flow is destroyed before the block that its waker points into.
+  typename block::owner block_;
+  Outer outer_;
+  merge_options options_;
+  bool outer_done_ = false;
+  bool outer_waiting_ = false;
+};
+
+}  // namespace detail
+
+/// Gives the items of all flows of a flow as they come: `merge(flow_of_flows)`, or `flow_of_flows | merge()`.
+///   Order     each flow's items stay in order. Flows take turns of at most a quantum, in the order in which they became
+///             ready, so none that has items waits for more than concurrent_max - 1 quanta of others.
+///   Outer     asked for one flow at a time, and only when a slot is free: what makes the inner flows runs just before
+///             the flow it makes is first pulled.
+///   Ends      done when the outer flow and all others are; with the first failure or cancellation, and then the other
+///             flows are destroyed at once.
+///   Memory    one allocation at the first pull: concurrent_max slots of an inner flow's size. No items are kept.
+///   Threads   confined; the flows may wake it from any thread.
+///   Source    docs/design/0002-pull-emit.md
+template <flow Outer>
+  requires flow<value_of<Outer>>
+auto merge(Outer outer, merge_options options = {}) {
+  return detail::merged<Outer>(std::move(outer), options);
+}
+inline auto merge(merge_options options = {}) {
+  return detail::make_closure([options]<flow Outer>(Outer outer) { return merge(std::move(outer), options); });
+}
+
+/// Merges the flows of a vector, all of them at once.
+template <flow Inner>
+auto merge(std::vector<Inner> flows, std::size_t quantum = limits::merge_quantum) {
+  const merge_options options{std::max<std::size_t>(flows.size(), 1), quantum};
+  return merge(from_range(std::move(flows)), options);
+}
+
+/// Merges the flows named; their types may differ, their items' may not.
+template <flow First, flow Second, flow... Rest>
+  requires std::same_as<value_of<First>, value_of<Second>> && (std::same_as<value_of<First>, value_of<Rest>> && ...)
+auto merge(First first, Second second, Rest... rest) {
+  constexpr bool same = std::same_as<First, Second> && (std::same_as<First, Rest> && ...);
+  using inner = std::conditional_t<same, First, any_flow<value_of<First>>>;
+  constexpr std::size_t count = 2 + sizeof...(Rest);
+  return merge(from_range(std::array<inner, count>{inner(std::move(first)), inner(std::move(second)),
+                                                   inner(std::move(rest))...}),
+               merge_options{.concurrent_max = count});
+}
+
+}  // namespace weir::flow
