@@ -21,13 +21,14 @@ class cancellable {
  public:
   using value_type = value_of<Source>;
 
-  cancellable(Source source, std::stop_token token) : token_(std::move(token)), source_(std::move(source)) {}
+  cancellable(Source source, std::stop_token token, std::size_t every)
+      : token_(std::move(token)), every_(every), source_(std::move(source)) {}
 
   template <class Emit>
   step pull(std::size_t& demand, Emit&& emit, context& cx) {
     while (demand != 0) {
       if (token_.stop_requested()) return step::cancelled;
-      std::size_t asked = std::min(demand, limits::run_items);
+      std::size_t asked = std::min(demand, every_);
       const std::size_t before = asked;
       const step why = source_.pull(asked, emit, cx);
       demand -= before - asked;
@@ -57,6 +58,7 @@ class cancellable {
   }
 
   std::stop_token token_;
+  std::size_t every_;
   std::unique_ptr<sleeper> sleeper_;  // where the callback points: made at the first pending, does not move
   Source source_;
 };
@@ -64,16 +66,17 @@ class cancellable {
 }  // namespace detail
 
 /// Passes the flow on until stop is requested, and is cancelled then: `cancel_on(flow, token)`, or `flow | cancel_on(token)`.
-/// A consumer that sleeps is woken. Looks at the token at least every limits::run_items items.
+/// A consumer that sleeps is woken.
+///   every    items after which it looks at the token, at most; fewer where one item is long work
 ///   Threads  stop may be requested from any thread; a callback in the requesting thread only calls the waker.
 ///   Memory   one allocation, at the first time that upstream is pending and a stop is possible.
 template <flow Source>
-auto cancel_on(Source source, std::stop_token token) {
-  return detail::cancellable<Source>(std::move(source), std::move(token));
+auto cancel_on(Source source, std::stop_token token, std::size_t every = limits::run_items) {
+  return detail::cancellable<Source>(std::move(source), std::move(token), every);
 }
-inline auto cancel_on(std::stop_token token) {
-  return detail::make_closure([token = std::move(token)]<flow Source>(Source source) mutable {
-    return detail::cancellable<Source>(std::move(source), std::move(token));
+inline auto cancel_on(std::stop_token token, std::size_t every = limits::run_items) {
+  return detail::make_closure([token = std::move(token), every]<flow Source>(Source source) mutable {
+    return cancel_on(std::move(source), std::move(token), every);
   });
 }
 
