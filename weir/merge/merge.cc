@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <weir/flow/cancel_on.h>
 #include <weir/flow/chunks.h>
 #include <weir/flow/for_each.h>
 #include <weir/flow/merge.h>
@@ -107,19 +108,21 @@ outcome merge_from(const requester& peer, const store::query& asked, store::stat
                                                         static_cast<double>(of));
   };
 
-  // Declared before the flow, so that they are stopped after it is gone.
-  flow::worker coordinator("weir-merge");
+  // Stopped from the last to the first, each with the part of the flow that it still has: what runs on the coordinator
+  // hands work to the verifiers.
   std::vector<std::unique_ptr<flow::worker>> verifiers;
   for (unsigned i = 0; i < std::max(1U, how.verifiers); ++i)
     verifiers.push_back(std::make_unique<flow::worker>(fmt::format("weir-verify-{}", i)));
+  flow::worker coordinator("weir-merge");
 
   auto list = peer.request_stream(request(list_route, encode(list_request{asked.text(), 0})));
   auto verified = std::move(list) |
                   flow::try_map(planner(peer, std::make_shared<store::query>(asked), into, verifiers, where)) |
-                  flow::merge(std::clamp<std::size_t>(how.lanes, 1, limits::lanes_max)) |
+                  flow::merge({.concurrent_max = std::clamp<std::size_t>(how.lanes, 1, limits::lanes_max)}) |
                   flow::observe_on(coordinator, {.capacity = limits::merged_batches}) |
                   flow::chunks(limits::batch_statements_max / limits::fetch_statements_max, limits::batch_bytes_max,
-                               [](const store::verified_batch& batch) { return batch.bytes_held(); });
+                               [](const store::verified_batch& batch) { return batch.bytes_held(); }) |
+                  flow::cancel_on(how.stop, 1);
 
   auto ended = flow::for_each(
       std::move(verified),
@@ -131,8 +134,7 @@ outcome merge_from(const requester& peer, const store::query& asked, store::stat
         report();
         if (how.on_progress) how.on_progress(end.done);
         return {};
-      },
-      how.stop);
+      });
   report();
   if (!ended)
     end.failure = std::move(ended).error();

@@ -10,6 +10,7 @@
 #include <weir/cli/exit_status.h>
 #include <weir/cli/progress_line.h>
 #include <weir/cli/text.h>
+#include <weir/flow/cancel_on.h>
 #include <weir/flow/chunks.h>
 #include <weir/flow/for_each.h>
 #include <weir/flow/observe_on.h>
@@ -77,7 +78,7 @@ int publish(const settings& common, const publish_options& how, interrupt& signa
     auto publications = *std::move(records) |
                         flow::chunks(limits::batch_statements_max, limits::publication_bytes_max,
                                      [](const store::record& record) { return record.object.size(); }) |
-                        flow::observe_on(parser, {.capacity = 1});
+                        flow::observe_on(parser, {.capacity = 1}) | flow::cancel_on(signals.token(), 1);
     auto ended = flow::for_each(
         std::move(publications),
         [&](std::vector<store::record>&& some) -> result<void> {
@@ -93,8 +94,7 @@ int publish(const settings& common, const publish_options& how, interrupt& signa
           progress.show(octets == 0 ? -1.0 : static_cast<double>(import.taken->load()) / static_cast<double>(octets),
                         done.records);
           return {};
-        },
-        signals.token());
+        });
     if (!ended) {
       failure = std::move(ended).error();
       break;

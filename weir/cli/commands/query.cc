@@ -5,6 +5,7 @@
 
 #include <weir/cli/command_support.h>
 #include <weir/cli/exit_status.h>
+#include <weir/flow/cancel_on.h>
 #include <weir/flow/for_each.h>
 #include <weir/net/loop.h>
 #include <weir/node/messages.h>
@@ -53,13 +54,12 @@ int query(const settings& common, const query_options& how, interrupt& signals) 
   }
 
   auto ended = flow::for_each(
-      std::move(rows),
+      std::move(rows) | flow::cancel_on(signals.token()),
       [&](store::row&& row) -> result<void> {
         WEIR_TRY(std::string line, common.json ? node::row_json(row) : row_text(row));
         print(line);
         return {};
-      },
-      signals.token());
+      });
   return ended ? exit_ok : tell(common, ended.error());
 }
 

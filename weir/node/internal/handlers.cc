@@ -11,6 +11,7 @@
 #include <weir/flow/observe_on.h>
 #include <weir/flow/sources.h>
 #include <weir/flow/try_map.h>
+#include <weir/merge/protocol.h>
 #include <weir/merge/source.h>
 #include <weir/node/messages.h>
 
