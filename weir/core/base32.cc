@@ -21,8 +21,7 @@ result<void> from_base32(std::string_view text, std::span<std::uint8_t> into) {
   assert(into.size() == base32_octets(text.size()));
   const std::size_t rest = text.size() % 8;
   if (rest == 1 || rest == 3 || rest == 6) {
-    return fail(errc::malformed,
-                fmt::format("{} characters are no whole number of octets in base32", text.size()));
+    return fail(errc::malformed, fmt::format("{} characters are no whole number of octets in base32", text.size()));
   }
   std::uint32_t held = 0;
   unsigned bits = 0;

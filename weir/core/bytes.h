@@ -28,8 +28,6 @@ inline std::string_view as_text(bytes_view octets) noexcept {
 inline bytes to_bytes(bytes_view octets) { return bytes(octets.begin(), octets.end()); }
 inline bytes to_bytes(std::string_view text) { return to_bytes(as_bytes(text)); }
 
-inline void append(bytes& to, bytes_view octets) {
-  to.insert(to.end(), octets.begin(), octets.end());
-}
+inline void append(bytes& to, bytes_view octets) { to.insert(to.end(), octets.begin(), octets.end()); }
 
 }  // namespace weir

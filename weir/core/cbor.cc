@@ -18,19 +18,24 @@ error fail_at(std::size_t offset, errc code, std::string_view what) {
   return fail(code, fmt::format("DAG-CBOR at offset {}: {}", offset, what));
 }
 
-error fail_at(std::size_t offset, const cbor_flaw& flaw) {
-  return fail_at(offset, flaw.code, flaw.what);
-}
+error fail_at(std::size_t offset, const cbor_flaw& flaw) { return fail_at(offset, flaw.code, flaw.what); }
 
 kind kind_of(const cbor_head& head) noexcept {
   switch (head.major) {
-    case internal::major_unsigned: return kind::unsigned_integer;
-    case internal::major_negative: return kind::negative;
-    case internal::major_bytes: return kind::byte_string;
-    case internal::major_text: return kind::text;
-    case internal::major_array: return kind::array;
-    case internal::major_map: return kind::map;
-    case internal::major_tag: return kind::link;
+    case internal::major_unsigned:
+      return kind::unsigned_integer;
+    case internal::major_negative:
+      return kind::negative;
+    case internal::major_bytes:
+      return kind::byte_string;
+    case internal::major_text:
+      return kind::text;
+    case internal::major_array:
+      return kind::array;
+    case internal::major_map:
+      return kind::map;
+    case internal::major_tag:
+      return kind::link;
     default:
       if (head.info == internal::info_null) return kind::null;
       return head.info == internal::info_double ? kind::floating : kind::boolean;
@@ -58,8 +63,7 @@ result<cbor_head> expect(bytes_view in, std::size_t& at) {
   }
   if (kind_of(head) != wanted) {
     return fail_at(at, errc::malformed,
-                   fmt::format("{} is expected, {} is there", to_string(wanted),
-                               to_string(kind_of(head))));
+                   fmt::format("{} is expected, {} is there", to_string(wanted), to_string(kind_of(head))));
   }
   at = behind;
   return head;
@@ -69,16 +73,26 @@ result<cbor_head> expect(bytes_view in, std::size_t& at) {
 
 std::string_view to_string(kind what) noexcept {
   switch (what) {
-    case kind::unsigned_integer: return "an unsigned integer";
-    case kind::negative: return "a negative integer";
-    case kind::byte_string: return "a byte string";
-    case kind::text: return "a text";
-    case kind::array: return "an array";
-    case kind::map: return "a map";
-    case kind::link: return "a link";
-    case kind::boolean: return "a boolean";
-    case kind::null: return "a null";
-    case kind::floating: return "a float";
+    case kind::unsigned_integer:
+      return "an unsigned integer";
+    case kind::negative:
+      return "a negative integer";
+    case kind::byte_string:
+      return "a byte string";
+    case kind::text:
+      return "a text";
+    case kind::array:
+      return "an array";
+    case kind::map:
+      return "a map";
+    case kind::link:
+      return "a link";
+    case kind::boolean:
+      return "a boolean";
+    case kind::null:
+      return "a null";
+    case kind::floating:
+      return "a float";
   }
   return "an unknown kind";
 }
@@ -109,8 +123,7 @@ result<std::int64_t> reader::integer() {
     return fail_at(at_, *flaw);
   }
   if (head.major != internal::major_unsigned && head.major != internal::major_negative) {
-    return fail_at(at_, errc::malformed,
-                   fmt::format("an integer is expected, {} is there", to_string(kind_of(head))));
+    return fail_at(at_, errc::malformed, fmt::format("an integer is expected, {} is there", to_string(kind_of(head))));
   }
   if (head.argument > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
     return fail_at(at_, errc::too_large, "the integer does not fit 64 bits with a sign");
@@ -208,8 +221,7 @@ result<bytes_view> reader::skip() {
 
 result<void> reader::end() const {
   if (at_ == in_.size()) return {};
-  return fail_at(at_, errc::malformed,
-                 fmt::format("the end is expected, {} more octets are there", in_.size() - at_));
+  return fail_at(at_, errc::malformed, fmt::format("the end is expected, {} more octets are there", in_.size() - at_));
 }
 
 result<void> validate(bytes_view octets) {

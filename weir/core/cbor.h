@@ -42,7 +42,7 @@ class writer {
  private:
   // One open array or map.
   struct level {
-    std::uint64_t items_left;  // entries of a map
+    std::uint64_t items_left;      // entries of a map
     std::size_t key_at, key_size;  // where the last key is in the buffer; key_at 0: none yet
     bool is_map, key_is_next;
   };

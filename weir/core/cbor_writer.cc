@@ -149,9 +149,8 @@ writer& writer::key(std::string_view name) {
   check_place(true);
   assert(is_utf8(name));
   level& inner = levels_[depth_ - 1];
-  assert(inner.key_at == 0 ||
-         internal::check_cbor_key_order(
-             as_text(bytes_view(out_).subspan(inner.key_at, inner.key_size)), name) == nullptr);
+  assert(inner.key_at == 0 || internal::check_cbor_key_order(
+                                  as_text(bytes_view(out_).subspan(inner.key_at, inner.key_size)), name) == nullptr);
   head(internal::major_text, name.size());
   inner.key_at = out_.size();
   inner.key_size = name.size();

@@ -31,32 +31,27 @@ error refuse_binary(bytes_view binary) {
   for (std::size_t i = 0; i < 4; ++i) {
     const auto read = read_varint(rest);
     if (!read) {
-      return fail(errc::malformed, fmt::format("no CID in {} octets: its {} at offset {} is no varint",
-                                               binary.size(), names[i],
-                                               binary.size() - rest.size()));
+      return fail(errc::malformed, fmt::format("no CID in {} octets: its {} at offset {} is no varint", binary.size(),
+                                               names[i], binary.size() - rest.size()));
     }
     fields[i] = read->value;
     rest = rest.subspan(read->octets);
     if (i == 0 && fields[0] != 1) {
-      return fail(errc::unsupported,
-                  fmt::format("a CID of version {}; Weir uses CIDv1 only", fields[0]));
+      return fail(errc::unsupported, fmt::format("a CID of version {}; Weir uses CIDv1 only", fields[0]));
     }
   }
   const auto [version, code, hash_code, hash_length] = fields;
   if (hash_length != rest.size()) {
-    return fail(errc::malformed, fmt::format("a CID announces {} octets of hash, {} follow",
-                                             hash_length, rest.size()));
+    return fail(errc::malformed, fmt::format("a CID announces {} octets of hash, {} follow", hash_length, rest.size()));
   }
   if (hash_code != hash_code_sha2_256) {
     return fail(errc::unsupported,
                 fmt::format("a CID with hash code {:#x}; Weir uses sha2-256 (0x12) only", hash_code));
   }
   if (hash_length != std::tuple_size_v<digest>) {
-    return fail(errc::unsupported,
-                fmt::format("a CID with {} octets of sha2-256; Weir uses all 32", hash_length));
+    return fail(errc::unsupported, fmt::format("a CID with {} octets of sha2-256; Weir uses all 32", hash_length));
   }
-  return fail(errc::unsupported,
-              fmt::format("a CID with codec {:#x}; Weir uses raw (0x55) and dag-cbor (0x71)", code));
+  return fail(errc::unsupported, fmt::format("a CID with codec {:#x}; Weir uses raw (0x55) and dag-cbor (0x71)", code));
 }
 
 }  // namespace
@@ -64,10 +59,10 @@ error refuse_binary(bytes_view binary) {
 cid cid::of(codec kind, bytes_view octets) { return {kind, sha256(octets)}; }
 
 result<cid> cid::from_binary(bytes_view binary) {
-  const bool ours = binary.size() == binary_size && binary[0] == 1 &&
-                    (binary[1] == static_cast<std::uint8_t>(codec::raw) ||
-                     binary[1] == static_cast<std::uint8_t>(codec::dag_cbor)) &&
-                    binary[2] == hash_code_sha2_256 && binary[3] == std::tuple_size_v<digest>;
+  const bool ours =
+      binary.size() == binary_size && binary[0] == 1 &&
+      (binary[1] == static_cast<std::uint8_t>(codec::raw) || binary[1] == static_cast<std::uint8_t>(codec::dag_cbor)) &&
+      binary[2] == hash_code_sha2_256 && binary[3] == std::tuple_size_v<digest>;
   if (!ours) return refuse_binary(binary);
   cid made;
   made.kind_ = static_cast<codec>(binary[1]);
@@ -81,14 +76,13 @@ result<cid> cid::parse(std::string_view text) {
     return fail(errc::unsupported, fmt::format("'{}' is a CIDv0; Weir uses CIDv1 only", text));
   }
   if (text[0] != 'b') {
-    return fail(errc::unsupported,
-                fmt::format("a CID with a prefix other than 'b' (octet {:#04x}); Weir reads "
-                            "lower-case base32 only",
-                            static_cast<unsigned char>(text[0])));
+    return fail(errc::unsupported, fmt::format("a CID with a prefix other than 'b' (octet {:#04x}); Weir reads "
+                                               "lower-case base32 only",
+                                               static_cast<unsigned char>(text[0])));
   }
   if (text.size() > foreign_text_max) {
-    return fail(errc::malformed, fmt::format("{} characters are too long for a CID; Weir's have {}",
-                                             text.size(), text_size));
+    return fail(errc::malformed,
+                fmt::format("{} characters are too long for a CID; Weir's have {}", text.size(), text_size));
   }
   std::uint8_t buffer[base32_octets(foreign_text_max)];
   const std::string_view digits = text.substr(1);

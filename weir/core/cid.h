@@ -23,8 +23,9 @@ enum class codec : std::uint8_t { raw = 0x55, dag_cbor = 0x71 };
 ///   Source   https://github.com/multiformats/cid; docs/design/0005-statements-bundles-store.md
 class cid {
  public:
-  static constexpr std::size_t binary_size = 36;  ///< version, codec, hash code, hash length, digest: 0x01 cc 0x12 0x20 …
-  static constexpr std::size_t text_size = 59;    ///< 'b' and 58 characters of base32
+  static constexpr std::size_t binary_size =
+      36;  ///< version, codec, hash code, hash length, digest: 0x01 cc 0x12 0x20 …
+  static constexpr std::size_t text_size = 59;  ///< 'b' and 58 characters of base32
 
   cid() = default;  ///< raw codec, digest of zeroes: names nothing.
   cid(codec kind, const digest& hash) : kind_(kind), digest_(hash) {}

@@ -11,8 +11,7 @@ class system_clock final : public clock {
   [[nodiscard]] std::int64_t unix_s() const override { return now(CLOCK_REALTIME).tv_sec; }
   [[nodiscard]] std::uint64_t steady_ns() const override {
     const timespec at = now(CLOCK_MONOTONIC);
-    return static_cast<std::uint64_t>(at.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(at.tv_nsec);
+    return static_cast<std::uint64_t>(at.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(at.tv_nsec);
   }
 
  private:

@@ -56,8 +56,8 @@ std::uint32_t crc32c_by_tables(bytes_view octets, std::uint32_t before) noexcept
 #if WEIR_CRC32C_INSTRUCTION
 
 // Compiled for SSE4.2 whatever the rest is compiled for; called only after the CPU was asked.
-__attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(
-    bytes_view octets, std::uint32_t before) noexcept {
+__attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(bytes_view octets,
+                                                                      std::uint32_t before) noexcept {
   std::uint64_t crc = ~before;
   const std::uint8_t* at = octets.data();
   std::size_t left = octets.size();

@@ -49,10 +49,9 @@ result<directory_lock> directory_lock::acquire(const std::filesystem::path& give
   WEIR_TRY(auto opened, internal::open_file(path, O_RDWR | O_CREAT, 0600, "open"));
   if (internal::retried([&] { return ::flock(opened.get(), LOCK_EX | LOCK_NB); }) < 0) {
     if (errno != EWOULDBLOCK) return internal::file_error("lock", path, errno);
-    return fail(errc::locked,
-                fmt::format("the data directory '{}' is in use by {}: stop it, or use another "
-                            "directory",
-                            directory.native(), holder(opened.get())));
+    return fail(errc::locked, fmt::format("the data directory '{}' is in use by {}: stop it, or use another "
+                                          "directory",
+                                          directory.native(), holder(opened.get())));
   }
   // The process id is for people; the lock holds without it, but a directory that cannot be written is of no use.
   if (::ftruncate(opened.get(), 0) < 0) return internal::file_error("write", path, errno);
@@ -60,8 +59,7 @@ result<directory_lock> directory_lock::acquire(const std::filesystem::path& give
   return directory_lock(opened.release());
 }
 
-directory_lock::directory_lock(directory_lock&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)) {}
+directory_lock::directory_lock(directory_lock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 directory_lock& directory_lock::operator=(directory_lock&& other) noexcept {
   if (this != &other) {

@@ -30,8 +30,7 @@ result<file> file::open(const std::filesystem::path& path, mode how) {
   return file(opened.release(), path);
 }
 
-file::file(file&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+file::file(file&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
 
 file& file::operator=(file&& other) noexcept {
   if (this != &other) {
@@ -46,23 +45,22 @@ file::~file() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-result<void> file::append(bytes_view octets) {
-  return internal::write_all(descriptor_, path_, octets);
-}
+result<void> file::append(bytes_view octets) { return internal::write_all(descriptor_, path_, octets); }
 
 result<void> file::read_at(std::uint64_t offset, std::span<std::uint8_t> into) const {
   if (const auto fault = fault_before(file_step::read, path_, into.size()); fault.number != 0) {
     return file_error("read", path_, fault.number);
   }
-  // An offset from a damaged index may be any number; what off_t cannot hold is past every end.
+  // An offset from a damaged index may be any number; what off_t cannot hold is past every end. The kernel would say
+  // EINVAL where it should say that the file is too short.
   constexpr std::uint64_t offset_max = std::numeric_limits<off_t>::max();
+  const bool reachable = into.size() <= offset_max && offset <= offset_max - into.size();
   std::size_t filled = 0;
   while (filled < into.size()) {
     ssize_t got = 0;
-    if (offset <= offset_max - filled) {
+    if (reachable) {
       got = retried([&] {
-        return ::pread(descriptor_, into.data() + filled, into.size() - filled,
-                       static_cast<off_t>(offset + filled));
+        return ::pread(descriptor_, into.data() + filled, into.size() - filled, static_cast<off_t>(offset + filled));
       });
     }
     if (got < 0) return file_error("read", path_, errno);
@@ -109,8 +107,8 @@ result<void> sync_directory(const std::filesystem::path& directory) {
   if (const auto fault = fault_before(file_step::sync_directory, directory); fault.number != 0) {
     return file_error("sync directory", directory, fault.number);
   }
-  const internal::descriptor opened(retried(
-      [&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  const internal::descriptor opened(
+      retried([&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (opened.get() < 0) return file_error("open directory", directory, errno);
   if (retried([&] { return ::fsync(opened.get()); }) < 0) {
     return file_error("sync directory", directory, errno);
@@ -118,8 +116,7 @@ result<void> sync_directory(const std::filesystem::path& directory) {
   return {};
 }
 
-result<void> replace_file(const std::filesystem::path& path, bytes_view content,
-                          unsigned permissions) {
+result<void> replace_file(const std::filesystem::path& path, bytes_view content, unsigned permissions) {
   WEIR_TRY(const auto beside, internal::write_beside(path, content, permissions));
   int number = fault_before(file_step::rename, path).number;
   if (number == 0 && ::rename(beside.c_str(), path.c_str()) < 0) number = errno;
@@ -148,14 +145,13 @@ result<bytes> read_file(const std::filesystem::path& path, std::size_t bytes_max
       const std::size_t wanted = std::max({hint + 1, filled * 2, step_min});
       content.resize(std::min(wanted, bytes_max + 1));
     }
-    const ssize_t got = retried(
-        [&] { return ::read(opened.get(), content.data() + filled, content.size() - filled); });
+    const ssize_t got = retried([&] { return ::read(opened.get(), content.data() + filled, content.size() - filled); });
     if (got < 0) return file_error("read", path, errno);
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
     if (filled > bytes_max) {
-      return fail(errc::too_large, fmt::format("'{}' has more than the {} octets that are accepted",
-                                               path.native(), bytes_max));
+      return fail(errc::too_large,
+                  fmt::format("'{}' has more than the {} octets that are accepted", path.native(), bytes_max));
     }
   }
   content.resize(filled);

@@ -75,7 +75,7 @@ class line_reader {
   /// Takes the next line, without its newline, into `line`; false at the end. The view lives until the next call.
   result<bool> next(std::string_view& line);
   [[nodiscard]] std::uint64_t line_number() const noexcept { return line_number_; }  ///< of the last line, from 1
-  [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }  ///< octets taken so far
+  [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }            ///< octets taken so far
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:

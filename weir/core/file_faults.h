@@ -28,8 +28,7 @@ class file_faults {
 
   /// Asked before each step. May also end the process, which is how a test cuts the power at the n-th step.
   ///   octets  how many an append or a read is about, the new length for truncate, else 0
-  virtual answer before(file_step step, const std::filesystem::path& path,
-                        std::uint64_t octets) = 0;
+  virtual answer before(file_step step, const std::filesystem::path& path, std::uint64_t octets) = 0;
 };
 
 /// Installs faults for as long as it lives; one at a time in a process.

@@ -28,8 +28,8 @@ std::string to_hex(bytes_view octets) {
 
 result<void> from_hex(std::string_view digits, std::span<std::uint8_t> into) {
   if (digits.size() != into.size() * 2) {
-    return fail(errc::malformed, fmt::format("{} hexadecimal digits where {} are expected",
-                                             digits.size(), into.size() * 2));
+    return fail(errc::malformed,
+                fmt::format("{} hexadecimal digits where {} are expected", digits.size(), into.size() * 2));
   }
   for (std::size_t i = 0; i < into.size(); ++i) {
     const int high = digit_value(digits[2 * i]);
@@ -45,8 +45,7 @@ result<void> from_hex(std::string_view digits, std::span<std::uint8_t> into) {
 
 result<bytes> from_hex(std::string_view digits) {
   if (digits.size() % 2 != 0) {
-    return fail(errc::malformed,
-                fmt::format("{} hexadecimal digits: an octet needs two", digits.size()));
+    return fail(errc::malformed, fmt::format("{} hexadecimal digits: an octet needs two", digits.size()));
   }
   bytes octets(digits.size() / 2);
   WEIR_CHECK(from_hex(digits, octets));

@@ -52,26 +52,23 @@ struct wiped_on_exit {
   ~wiped_on_exit() { ::sodium_memzero(secret.data(), secret.size()); }
 };
 
-result<key_pair> read_key_file(const internal::descriptor& opened,
-                               const std::filesystem::path& path) {
+result<key_pair> read_key_file(const internal::descriptor& opened, const std::filesystem::path& path) {
   struct stat facts {};
   if (::fstat(opened.get(), &facts) < 0) return internal::file_error("examine", path, errno);
   if (!S_ISREG(facts.st_mode)) {
-    return fail(errc::malformed, fmt::format("'{}' is no key file: not a regular file",
-                                             path.native()));
+    return fail(errc::malformed, fmt::format("'{}' is no key file: not a regular file", path.native()));
   }
   if ((facts.st_mode & 077) != 0) {
-    return fail(errc::permission,
-                fmt::format("the key file '{0}' has mode {1:04o}, so others may use the key: run "
-                            "chmod 600 '{0}'",
-                            path.native(), facts.st_mode & 07777));
+    return fail(errc::permission, fmt::format("the key file '{0}' has mode {1:04o}, so others may use the key: run "
+                                              "chmod 600 '{0}'",
+                                              path.native(), facts.st_mode & 07777));
   }
   std::array<std::uint8_t, file_size + 1> content;
   const wiped_on_exit wipe_content{content};
   std::size_t filled = 0;
   while (filled < content.size()) {
-    const ssize_t got = internal::retried(
-        [&] { return ::read(opened.get(), content.data() + filled, content.size() - filled); });
+    const ssize_t got =
+        internal::retried([&] { return ::read(opened.get(), content.data() + filled, content.size() - filled); });
     if (got < 0) return internal::file_error("read", path, errno);
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
@@ -81,10 +78,9 @@ result<key_pair> read_key_file(const internal::descriptor& opened,
   const wiped_on_exit wipe_secret{secret};
   if (line.size() != file_size || !line.starts_with(file_prefix) || !line.ends_with('\n') ||
       !from_hex(line.substr(file_prefix.size(), 64), secret)) {
-    return fail(errc::malformed,
-                fmt::format("'{}' is no key file: one line \"{}\" and 64 hexadecimal digits are "
-                            "expected",
-                            path.native(), file_prefix));
+    return fail(errc::malformed, fmt::format("'{}' is no key file: one line \"{}\" and 64 hexadecimal digits are "
+                                             "expected",
+                                             path.native(), file_prefix));
   }
   return key_pair::from_seed(secret);
 }
@@ -128,18 +124,16 @@ result<public_key> public_key::parse(std::string_view text) {
   }
   const auto tagged = from_base58(text.substr(1), key_text_max);
   if (!tagged) {
-    return fail(errc::malformed, fmt::format("no public key: after its prefix, {}",
-                                             tagged.error().message));
+    return fail(errc::malformed, fmt::format("no public key: after its prefix, {}", tagged.error().message));
   }
   if (tagged->size() < sizeof ed25519_prefix ||
       !std::equal(std::begin(ed25519_prefix), std::end(ed25519_prefix), tagged->begin())) {
-    return fail(errc::unsupported, fmt::format("'{}' is no Ed25519 key; theirs begin with \"z6Mk\"",
-                                               text));
+    return fail(errc::unsupported, fmt::format("'{}' is no Ed25519 key; theirs begin with \"z6Mk\"", text));
   }
   public_key key;
   if (tagged->size() != sizeof ed25519_prefix + key.octets.size()) {
-    return fail(errc::malformed, fmt::format("an Ed25519 key has 32 octets, this one {}",
-                                             tagged->size() - sizeof ed25519_prefix));
+    return fail(errc::malformed,
+                fmt::format("an Ed25519 key has 32 octets, this one {}", tagged->size() - sizeof ed25519_prefix));
   }
   std::copy(tagged->begin() + sizeof ed25519_prefix, tagged->end(), key.octets.begin());
   return key;
@@ -147,8 +141,7 @@ result<public_key> public_key::parse(std::string_view text) {
 
 bool public_key::verify(bytes_view message, const signature& sig) const noexcept {
   need_sodium();
-  return ::crypto_sign_verify_detached(sig.data(), message.data(), message.size(), octets.data()) ==
-         0;
+  return ::crypto_sign_verify_detached(sig.data(), message.data(), message.size(), octets.data()) == 0;
 }
 
 key_pair key_pair::generate() {

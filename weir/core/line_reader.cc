@@ -69,8 +69,7 @@ result<bool> line_reader::next(std::string_view& line) {
   while (true) {
     const char* begin = buffer_.data() + begin_;
     const std::size_t held = end_ - begin_;
-    const void* newline =
-        held > searched ? std::memchr(begin + searched, '\n', held - searched) : nullptr;
+    const void* newline = held > searched ? std::memchr(begin + searched, '\n', held - searched) : nullptr;
     if (newline != nullptr || (at_end_ && held > 0)) {
       std::size_t taken = held;
       std::size_t length = held;
@@ -89,8 +88,8 @@ result<bool> line_reader::next(std::string_view& line) {
     }
     if (newline == nullptr && held == 0 && at_end_) return false;
     if (newline != nullptr || held >= line_bytes_max_ + 2 || at_end_) {
-      return fail(errc::too_large, fmt::format("line {} of {} is longer than {} octets",
-                                               line_number_ + 1, path_, line_bytes_max_));
+      return fail(errc::too_large,
+                  fmt::format("line {} of {} is longer than {} octets", line_number_ + 1, path_, line_bytes_max_));
     }
     searched = held;
     if (const auto read = fill(); !read) return read.error();
@@ -108,11 +107,10 @@ result<void> line_reader::fill() {
     const std::size_t enough = std::max(line_bytes_max_ + 2, first_buffer_bytes);
     buffer_.resize(std::min(enough, std::max(first_buffer_bytes, buffer_.size() * 2)));
   }
-  const auto fault =
-      internal::fault_before(file_step::read, path_, buffer_.size() - end_);
+  const auto fault = internal::fault_before(file_step::read, path_, buffer_.size() - end_);
   if (fault.number != 0) return internal::file_error("read", path_, fault.number);
-  const ssize_t got = internal::retried(
-      [&] { return ::read(descriptor_, buffer_.data() + end_, buffer_.size() - end_); });
+  const ssize_t got =
+      internal::retried([&] { return ::read(descriptor_, buffer_.data() + end_, buffer_.size() - end_); });
   if (got < 0) return internal::file_error("read", path_, errno);
   if (got == 0) at_end_ = true;
   end_ += static_cast<std::size_t>(got);

@@ -53,7 +53,7 @@ class [[nodiscard]] result {
  public:
   using value_type = T;
 
-  result(T value) : held_(std::in_place_index<0>, std::move(value)) {}          // NOLINT: implicit by design
+  result(T value) : held_(std::in_place_index<0>, std::move(value)) {}                // NOLINT: implicit by design
   result(weir::error failure) : held_(std::in_place_index<1>, std::move(failure)) {}  // NOLINT
 
   [[nodiscard]] bool ok() const noexcept { return held_.index() == 0; }
@@ -96,9 +96,7 @@ class [[nodiscard]] result<void> {
 };
 
 /// Makes an error in the shortest way: `return fail(errc::malformed, "…")`.
-inline error fail(errc code, std::string message, int system = 0) {
-  return error{code, std::move(message), system};
-}
+inline error fail(errc code, std::string message, int system = 0) { return error{code, std::move(message), system}; }
 
 /// The error of a failed system call, its code chosen by the number: ENOSPC is disk_full, EACCES is permission, …
 ///   what     a sentence's beginning that names the thing: "cannot write 'a/b'"; the system's words are appended.
@@ -117,8 +115,7 @@ error system_error(std::string_view what, int number);
 #define WEIR_TRY(declaration, ...) WEIR_DETAIL_TRY(WEIR_DETAIL_JOIN(weir_try_, __LINE__), declaration, __VA_ARGS__)
 
 /// Returns the error of a result without a value: `WEIR_CHECK(file.sync());`
-#define WEIR_CHECK(...)                                              \
-  do {                                                               \
-    if (auto weir_checked = (__VA_ARGS__); !weir_checked)            \
-      return std::move(weir_checked).error();                        \
+#define WEIR_CHECK(...)                                                                           \
+  do {                                                                                            \
+    if (auto weir_checked = (__VA_ARGS__); !weir_checked) return std::move(weir_checked).error(); \
   } while (false)

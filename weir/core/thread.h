@@ -15,7 +15,9 @@ class thread {
   thread(thread&&) noexcept = default;
   thread& operator=(thread&&) noexcept = default;
   ~thread() = default;
-  void join() { if (running_.joinable()) running_.join(); }
+  void join() {
+    if (running_.joinable()) running_.join();
+  }
   [[nodiscard]] bool is_this() const noexcept { return running_.get_id() == std::this_thread::get_id(); }
 
  private:

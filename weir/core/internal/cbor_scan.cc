@@ -21,21 +21,17 @@ constexpr flaw reserved{errc::malformed, "the additional information 28, 29 or 3
 constexpr flaw indefinite{errc::malformed, "a definite length is expected, not an indefinite one"};
 constexpr flaw stray_break{errc::malformed, "an item is expected, not a \"break\""};
 constexpr flaw undefined{errc::malformed, "\"undefined\" is not part of DAG-CBOR"};
-constexpr flaw simple_value{errc::malformed,
-                            "of the simple values DAG-CBOR has only false, true and null"};
+constexpr flaw simple_value{errc::malformed, "of the simple values DAG-CBOR has only false, true and null"};
 constexpr flaw short_float{errc::malformed, "a float of 64 bits is expected, not a shorter one"};
 constexpr flaw not_finite{errc::malformed, "a finite float is expected, not NaN or Infinity"};
 constexpr flaw other_tag{errc::malformed, "of the tags DAG-CBOR has only 42, the link"};
 constexpr flaw string_cut{errc::malformed, "a string is longer than the octets that are left"};
-constexpr flaw count_beyond{errc::malformed,
-                            "an array or map has more items than there are octets left"};
+constexpr flaw count_beyond{errc::malformed, "an array or map has more items than there are octets left"};
 constexpr flaw not_utf8{errc::malformed, "valid UTF-8 is expected in a text"};
 constexpr flaw not_text{errc::malformed, "a text is expected as the key of a map"};
 constexpr flaw repeated{errc::malformed, "a key of a map repeats the one before it"};
-constexpr flaw out_of_order{errc::malformed,
-                            "the keys of a map are expected in order: shorter first, then bytewise"};
-constexpr flaw link_form{errc::malformed,
-                         "a link is expected to be a byte string that begins with 0x00"};
+constexpr flaw out_of_order{errc::malformed, "the keys of a map are expected in order: shorter first, then bytewise"};
+constexpr flaw link_form{errc::malformed, "a link is expected to be a byte string that begins with 0x00"};
 constexpr flaw link_cid{errc::malformed, "a link is expected to hold a well-formed CID"};
 constexpr flaw too_deep{errc::too_large, "arrays and maps are nested too deeply"};
 
@@ -43,13 +39,19 @@ const flaw* check_simple(std::uint8_t info, std::uint64_t argument) noexcept {
   switch (info) {
     case info_false:
     case info_true:
-    case info_null: return nullptr;
-    case 23: return &undefined;
+    case info_null:
+      return nullptr;
+    case 23:
+      return &undefined;
     case 25:
-    case 26: return &short_float;
-    case info_double: return std::isfinite(std::bit_cast<double>(argument)) ? nullptr : &not_finite;
-    case 31: return &stray_break;
-    default: return &simple_value;
+    case 26:
+      return &short_float;
+    case info_double:
+      return std::isfinite(std::bit_cast<double>(argument)) ? nullptr : &not_finite;
+    case 31:
+      return &stray_break;
+    default:
+      return &simple_value;
   }
 }
 
@@ -57,11 +59,16 @@ const flaw* check_simple(std::uint8_t info, std::uint64_t argument) noexcept {
 const flaw* check_argument(const cbor_head& head, std::size_t left) noexcept {
   switch (head.major) {
     case major_bytes:
-    case major_text: return head.argument > left ? &string_cut : nullptr;
-    case major_array: return head.argument > left ? &count_beyond : nullptr;
-    case major_map: return head.argument > left / 2 ? &count_beyond : nullptr;
-    case major_tag: return head.argument != tag_link ? &other_tag : nullptr;
-    default: return nullptr;
+    case major_text:
+      return head.argument > left ? &string_cut : nullptr;
+    case major_array:
+      return head.argument > left ? &count_beyond : nullptr;
+    case major_map:
+      return head.argument > left / 2 ? &count_beyond : nullptr;
+    case major_tag:
+      return head.argument != tag_link ? &other_tag : nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -69,8 +76,7 @@ const flaw* check_argument(const cbor_head& head, std::size_t left) noexcept {
 // as long as it says.
 bool is_cid(bytes_view binary) noexcept {
   constexpr std::uint8_t sha2_256 = 0x12, sha2_256_octets = 32;
-  if (binary.size() == 2 + sha2_256_octets && binary[0] == sha2_256 &&
-      binary[1] == sha2_256_octets) {
+  if (binary.size() == 2 + sha2_256_octets && binary[0] == sha2_256 && binary[1] == sha2_256_octets) {
     return true;
   }
   std::uint64_t fields[4];  // version, codec, hash code, hash length
@@ -134,7 +140,8 @@ const flaw* skip_item(bytes_view in, std::size_t& at, int depth) noexcept {
       if (wrong != nullptr) at = begin;
       return wrong;
     }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -159,7 +166,9 @@ const cbor_flaw* read_cbor_head(bytes_view in, std::size_t& at, cbor_head& out) 
     if (left < more) return &head_cut;
     std::uint64_t least = 24;  // that needs the form
     switch (out.info) {
-      case 24: out.argument = from[1]; break;
+      case 24:
+        out.argument = from[1];
+        break;
       case 25:
         out.argument = load_big<std::uint16_t>(from + 1);
         least = 0x100;
@@ -175,8 +184,8 @@ const cbor_flaw* read_cbor_head(bytes_view in, std::size_t& at, cbor_head& out) 
     }
     if (out.major != major_simple && out.argument < least) return &not_shortest;
   }
-  const flaw* wrong = out.major == major_simple ? check_simple(out.info, out.argument)
-                                                : check_argument(out, left - more);
+  const flaw* wrong =
+      out.major == major_simple ? check_simple(out.info, out.argument) : check_argument(out, left - more);
   if (wrong == nullptr) at += 1 + more;
   return wrong;
 }
@@ -214,8 +223,6 @@ const cbor_flaw* check_cbor_key_order(std::string_view previous, std::string_vie
   return order < 0 ? nullptr : &out_of_order;
 }
 
-const cbor_flaw* skip_cbor_item(bytes_view in, std::size_t& at) noexcept {
-  return skip_item(in, at, 0);
-}
+const cbor_flaw* skip_cbor_item(bytes_view in, std::size_t& at) noexcept { return skip_item(in, at, 0); }
 
 }  // namespace weir::internal

@@ -23,27 +23,31 @@ std::atomic<file_faults*> installed_faults{nullptr};
 
 std::string_view to_string(file_step step) noexcept {
   switch (step) {
-    case file_step::open: return "open";
-    case file_step::append: return "append";
-    case file_step::read: return "read";
-    case file_step::sync: return "sync";
-    case file_step::truncate: return "truncate";
-    case file_step::rename: return "rename";
-    case file_step::sync_directory: return "sync_directory";
+    case file_step::open:
+      return "open";
+    case file_step::append:
+      return "append";
+    case file_step::read:
+      return "read";
+    case file_step::sync:
+      return "sync";
+    case file_step::truncate:
+      return "truncate";
+    case file_step::rename:
+      return "rename";
+    case file_step::sync_directory:
+      return "sync_directory";
   }
   return "unknown";
 }
 
 scoped_file_faults::scoped_file_faults(file_faults& faults) {
   // Acquire-release pairs with the same exchange of an earlier scope that has ended.
-  [[maybe_unused]] const file_faults* before =
-      installed_faults.exchange(&faults, std::memory_order_acq_rel);
+  [[maybe_unused]] const file_faults* before = installed_faults.exchange(&faults, std::memory_order_acq_rel);
   assert(before == nullptr);
 }
 
-scoped_file_faults::~scoped_file_faults() {
-  installed_faults.store(nullptr, std::memory_order_release);
-}
+scoped_file_faults::~scoped_file_faults() { installed_faults.store(nullptr, std::memory_order_release); }
 
 namespace internal {
 
@@ -60,10 +64,10 @@ descriptor::~descriptor() {
   if (number_ >= 0) ::close(number_);
 }
 
-file_faults::answer fault_before(file_step step, const std::filesystem::path& path,
-                                 std::uint64_t octets) {
+file_faults::answer fault_before(file_step step, const std::filesystem::path& path, std::uint64_t octets) {
   file_faults* faults = installed_faults.load(std::memory_order_acquire);
-  if (faults == nullptr) [[likely]] return {};
+  if (faults == nullptr) [[likely]]
+    return {};
   return faults->before(step, path, octets);
 }
 
@@ -76,8 +80,7 @@ result<descriptor> open_file(const std::filesystem::path& path, int flags, unsig
   if (const auto fault = fault_before(file_step::open, path); fault.number != 0) {
     return file_error(verb, path, fault.number);
   }
-  descriptor opened(
-      retried([&] { return ::open(path.c_str(), flags | O_CLOEXEC, permissions); }));
+  descriptor opened(retried([&] { return ::open(path.c_str(), flags | O_CLOEXEC, permissions); }));
   if (opened.get() < 0) return file_error(verb, path, errno);
   return opened;
 }

@@ -43,15 +43,13 @@ auto retried(Call call) noexcept(noexcept(call())) {
 }
 
 /// Asks the installed faults, if any, about a step.
-file_faults::answer fault_before(file_step step, const std::filesystem::path& path,
-                                 std::uint64_t octets = 0);
+file_faults::answer fault_before(file_step step, const std::filesystem::path& path, std::uint64_t octets = 0);
 
 /// The error of a failed step: "cannot <verb> '<path>': <the system's words>".
 error file_error(std::string_view verb, const std::filesystem::path& path, int number);
 
 /// open(2), close-on-exec, by way of the faults.
-result<descriptor> open_file(const std::filesystem::path& path, int flags, unsigned permissions,
-                             std::string_view verb);
+result<descriptor> open_file(const std::filesystem::path& path, int flags, unsigned permissions, std::string_view verb);
 
 /// Writes everything at the descriptor's position, over short writes and interruptions.
 result<void> write_all(int number, const std::filesystem::path& path, bytes_view octets);
@@ -65,7 +63,6 @@ std::filesystem::path directory_of(const std::filesystem::path& path);
 /// A file beside `path` with a fresh name, holding the content and synced: the first half of putting a file in place in
 /// one step. The caller renames or links it, or unlinks it when that fails. A crash in between leaves it behind, with
 /// the ending ".new", harmless.
-result<std::filesystem::path> write_beside(const std::filesystem::path& path, bytes_view content,
-                                           unsigned permissions);
+result<std::filesystem::path> write_beside(const std::filesystem::path& path, bytes_view content, unsigned permissions);
 
 }  // namespace weir::internal
