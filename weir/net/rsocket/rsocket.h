@@ -47,6 +47,7 @@ struct counters {
 };
 
 using reply = flow::any_flow<payload>;
+class requester;
 
 /// What a side answers with. An empty handler refuses its interaction. Handlers run on the loop's thread and must not
 /// block; the flows they return are pulled there too (put blocking work behind observe_on). The flow is destroyed when
@@ -55,6 +56,9 @@ using reply = flow::any_flow<payload>;
 struct handlers {
   std::function<reply(payload request)> request_response;
   std::function<reply(payload request)> request_stream;
+  /// Called once, on the loop's thread, when the connection is set up: with the way to ask the other side. That requester
+  /// does not keep the connection open.
+  std::function<void(requester back)> opened;
 };
 
 /// Decides about a new connection: the handlers to serve it with, or an error that refuses the setup.
@@ -64,18 +68,22 @@ using acceptor = std::function<result<handlers>(const setup& asked, const std::s
 ///   Threads  shared: call and pull from any thread (each flow from one at a time).
 class requester {
  public:
-  /// Connects and sends SETUP; waits for the connection, at most `deadline`.
+  /// Connects and sends SETUP; waits for the connection, at most `deadline`. Whether the other side accepts is not known
+  /// then: if it refuses, streams fail with `refused`.
+  ///   serve   what this side answers when the other side asks; by default everything is refused.
   ///   Waits   yes; not to be called on the loop's own thread.
-  ///   Errors  unreachable, refused, timed_out; each names the address.
+  ///   Errors  unreachable, timed_out, each names the address; invalid_argument for a setup that cannot be sent.
   static result<requester> connect(loop& on, const endpoint& to, setup hello = {},
-                                   std::chrono::milliseconds deadline = std::chrono::seconds(10));
+                                   std::chrono::milliseconds deadline = std::chrono::seconds(10), handlers serve = {});
 
-  /// Asks for one item. The request is sent at the first pull. Failing: `refused` for the peer's ERROR (its message
-  /// inside), `disconnected` when the connection ended first.
+  /// Asks for one item. The request is sent at the first pull. Fails with the peer's error, its code where the peer is a
+  /// Weir and else `refused`, its message inside; with `disconnected` when the connection ended first.
   [[nodiscard]] reply request_response(payload request) const;
 
   /// Asks for a stream of items; at most `window` of them are on their way or waiting here. REQUEST_N refills the
-  /// window when half of it has been taken. Destroying the flow sends CANCEL.
+  /// window when half of it has been taken. Destroying the flow sends CANCEL. The flow may outlive the requester, the
+  /// connection and the loop: it gives the items that came, and then fails with `disconnected`.
+  ///   window  1 to 65,536; other values are taken as the nearest.
   [[nodiscard]] reply request_stream(payload request, std::uint32_t window = limits::window_items) const;
 
   [[nodiscard]] counters count() const;
