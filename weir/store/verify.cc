@@ -40,8 +40,8 @@ result<void> check_block(std::string_view what, const block& b, std::size_t byte
 
 result<void> check_is_dag_cbor(std::string_view what, const block& b) {
   if (b.id.kind() != codec::dag_cbor)
-    return fail(errc::malformed, fmt::format("{} is named {}; expected a CID with the codec dag-cbor", what,
-                                             b.id.text()));
+    return fail(errc::malformed,
+                fmt::format("{} is named {}; expected a CID with the codec dag-cbor", what, b.id.text()));
   return {};
 }
 
@@ -94,8 +94,7 @@ result<verified_batch> verify(unverified_batch blocks, const query& asked) {
       if (listed.bundle == nobody) listed.bundle = out.bundles_.size();
     }
     if (!attests)
-      return fail(errc::unexpected,
-                  fmt::format("bundle {} attests none of the statements it came with", b.id.text()));
+      return fail(errc::unexpected, fmt::format("bundle {} attests none of the statements it came with", b.id.text()));
     out.bytes_held_ += b.data.size();
     out.bundles_.push_back(std::move(b));
   }

@@ -15,9 +15,9 @@ enum class import_format : std::uint8_t { automatic, json_lines, deb822 };
 
 struct import_options {
   import_format format = import_format::automatic;  ///< automatic: by the first non-blank character, '{' is JSON
-  std::string ref_field;   ///< JSON lines: the member whose text or number becomes the ref
-  std::string ref_prefix;  ///< JSON lines: put before it: "dpla:"
-  std::string tag_field;   ///< JSON lines: the member, text or array of texts, that becomes the tags
+  std::string ref_field;                            ///< JSON lines: the member whose text or number becomes the ref
+  std::string ref_prefix;                           ///< JSON lines: put before it: "dpla:"
+  std::string tag_field;  ///< JSON lines: the member, text or array of texts, that becomes the tags
   std::shared_ptr<std::atomic<std::uint64_t>> taken;  ///< if set, counts the octets read so far: for progress
 };
 
