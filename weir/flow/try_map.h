@@ -1,16 +1,20 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
+#include <weir/core/limits.h>
 #include <weir/flow/flow.h>
 #include <weir/flow/pipe.h>
 
 namespace weir::flow {
 
 /// The flow of `fn(item)` for each item, where `fn` gives a result: the first error ends the flow as failed, in its
-/// place in the order. Items that upstream gives in the same pull after that one are destroyed, not passed on.
+/// place in the order. Items that upstream gives in the same pull after that one, at most
+/// limits::hop_quantum, are destroyed and not passed on.
 ///   Cost  one branch an item more than map.
 template <flow Source, class Fn>
 class try_mapped {
@@ -21,19 +25,32 @@ class try_mapped {
 
   template <class Emit>
   step pull(std::size_t& demand, Emit&& emit, context& cx) {
-    std::optional<error> failure;
-    const step s = source_.pull(
-        demand,
-        [&](value_of<Source>&& item) {
-          if (failure) return;
-          if (auto mapped = fn_(std::move(item)))
-            emit(*std::move(mapped));
-          else
-            failure = std::move(mapped).error();
-        },
-        cx);
-    if (failure) return cx.fail(*std::move(failure));
-    return s;
+    // In pieces, so that a failure ends also an endless source that is asked for everything.
+    while (demand != 0) {
+      std::optional<error> failure;
+      std::size_t asked = std::min(demand, limits::hop_quantum);
+      const std::size_t before = asked;
+      std::size_t given = 0;
+      const step why = source_.pull(
+          asked,
+          [&](value_of<Source>&& item) {
+            if (failure) return;
+            if (auto mapped = fn_(std::move(item))) {
+              ++given;
+              emit(*std::move(mapped));
+            } else {
+              failure = std::move(mapped).error();
+            }
+          },
+          cx);
+      if (failure) {
+        demand -= given;
+        return cx.fail(*std::move(failure));
+      }
+      demand -= before - asked;
+      if (why != step::more) return why;
+    }
+    return step::more;
   }
 
  private:
