@@ -79,13 +79,16 @@ class cbor_builder {
 
   bool key(std::string& name) {
     container& inside = open_[depth_ - 1];
-    inside.members.push_back({std::move(name), inside.items.size(), inside.items.size(), taken_});
+    inside.members.push_back({std::move(name), inside.ends.size(), taken_});
     return true;
   }
 
   bool end_array() {
     const container& done = open_[--depth_];
-    return value([&](cbor::writer& w) { w.array(done.count); }, done.items);
+    return value([&](cbor::writer& w) {
+      w.array(done.ends.size());
+      for (std::size_t i = 0; i < done.ends.size(); ++i) w.encoded(item(done, i));
+    });
   }
 
   bool end_object() {
@@ -94,14 +97,10 @@ class cbor_builder {
     if (const auto slash = std::ranges::find(done.members, "/", &member::key); slash != done.members.end())
       return link(done, *slash);
     if (depth_ == 0) take_wanted(done);
-    ordered_.clear();
-    cbor::writer w(ordered_);
-    w.map(done.members.size());
-    for (const member& m : done.members) {
-      w.key(m.key);
-      append(ordered_, value_of(done, m));
-    }
-    return value([](cbor::writer&) {}, ordered_);
+    return value([&](cbor::writer& w) {
+      w.map(done.members.size());
+      for (const member& m : done.members) w.key(m.key).encoded(item(done, m.index));
+    });
   }
 
   template <class Failure>
@@ -118,14 +117,14 @@ class cbor_builder {
  private:
   struct member {
     std::string key;
-    std::size_t begin, end;  // of its value in the container's items
-    std::size_t column;      // where its key ends
+    std::size_t index;   // of its value among the items
+    std::size_t column;  // where its key ends
   };
   struct container {
     bool is_object = false;
-    bytes items;                  // encoded, one after the other
-    std::uint64_t count = 0;      // of them
-    std::vector<member> members;  // of an object
+    bytes items;                      // encoded, one after the other
+    std::vector<std::uint32_t> ends;  // of each item, in octets of `items`
+    std::vector<member> members;      // of an object
   };
 
   bool broken(std::string sentence, errc code = errc::malformed) {
@@ -144,30 +143,30 @@ class cbor_builder {
     container& fresh = open_[depth_++];
     fresh.is_object = is_object;
     fresh.items.clear();
-    fresh.count = 0;
+    fresh.ends.clear();
     fresh.members.clear();
     return true;
   }
 
-  // Adds an item, written by `write` and followed by octets that are already encoded, to what is open.
+  // Adds an item, written by `write`, to what is open, or makes it the result.
   template <class Write>
-  bool value(Write write, bytes_view encoded = {}) {
+  bool value(Write write) {
     if (depth_ == 0) {
       if (open_.empty()) return broken("a single value; expected an object");
-      out_.object.assign(encoded.begin(), encoded.end());
+      cbor::writer w(out_.object);
+      write(w);
       return true;
     }
     container& inside = open_[depth_ - 1];
     cbor::writer w(inside.items);
     write(w);
-    append(inside.items, encoded);
-    ++inside.count;
-    if (inside.is_object) inside.members.back().end = inside.items.size();
+    inside.ends.push_back(static_cast<std::uint32_t>(inside.items.size()));
     return true;
   }
 
-  static bytes_view value_of(const container& of, const member& m) {
-    return bytes_view(of.items).subspan(m.begin, m.end - m.begin);
+  static bytes_view item(const container& of, std::size_t index) {
+    const std::size_t begin = index == 0 ? 0 : of.ends[index - 1];
+    return bytes_view(of.items).subspan(begin, of.ends[index] - begin);
   }
 
   // Puts the members in canonical order and refuses a repetition, at the second of the two.
@@ -182,7 +181,7 @@ class cbor_builder {
 
   bool link(const container& of, const member& slash) {
     if (depth_ == 0) return broken("a link; expected an object");
-    cbor::reader in(value_of(of, slash));
+    cbor::reader in(item(of, slash.index));
     const auto text = in.text();
     if (of.members.size() != 1 || !text)
       return broken_at(slash.column, "the key \"/\" is kept for links; expected {\"/\": \"b…\"} and nothing else");
@@ -199,7 +198,7 @@ class cbor_builder {
   void take_wanted(const container& of) {
     for (const member& m : of.members) {
       if (std::ranges::find(wanted_, m.key) != wanted_.end())
-        out_.members.push_back({m.key, to_bytes(value_of(of, m))});
+        out_.members.push_back({m.key, to_bytes(item(of, m.index))});
     }
   }
 
@@ -209,7 +208,6 @@ class cbor_builder {
   json_fault& fault_;
   std::vector<container> open_;  // the first depth_ are; the others keep their buffers
   std::size_t depth_ = 0;
-  bytes ordered_;
 };
 
 }  // namespace

@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 
+#include <weir/core/limits.h>
 #include <weir/core/sha256.h>
 
 namespace weir::store::internal {
 
 namespace {
 
-constexpr std::size_t lines_max = 20;
 constexpr std::uint64_t rows_at_once = 1024;  // of one transaction
 constexpr std::size_t bundles_kept = 16;      // opened bundles; the rows of one lie together
 
@@ -59,7 +59,7 @@ class checker {
   };
 
   void note(std::string line) {
-    if (found_.first.size() < lines_max) found_.first.push_back(std::move(line));
+    if (found_.first.size() < limits::damage_lines_max) found_.first.push_back(std::move(line));
   }
 
   result<void> check_database(const sqlite_database& db) {
