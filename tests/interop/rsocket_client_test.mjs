@@ -143,9 +143,8 @@ test('a request as large as one frame allows comes back', async () => {
   client.close();
 });
 
-test('keepalives keep a connection that is otherwise silent', async () => {
-  // With a lifetime of 200 ms the client itself gives up when its keepalives are not answered, and the server when none come.
-  const {client, socket, transport} = await connect({keepAlive: 20, lifetime: 200});
+test('every keepalive of the client is answered', async () => {
+  const {client, socket, transport} = await connect({keepAlive: 20, lifetime: 10_000});
   let answered = 0;
   await new Promise((resolve) => {
     transport.receive().subscribe({
