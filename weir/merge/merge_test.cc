@@ -15,7 +15,7 @@
 #include <weir/core/testing/temporary_directory.h>
 #include <weir/core/thread.h>
 #include <weir/flow/for_each.h>
-#include <weir/flow/map.h>
+#include <weir/flow/sources.h>
 #include <weir/flow/worker.h>
 #include <weir/merge/protocol.h>
 #include <weir/merge/source.h>
@@ -51,13 +51,19 @@ struct silence {
   }
 };
 
+handlers streams(std::function<reply(payload)> answer) {
+  handlers how;
+  how.request_stream = std::move(answer);
+  return how;
+}
+
 // Serves a store as a node does, and counts what it is asked for.
 class serving {
  public:
   explicit serving(const store::statement_store& from) : source_(from, reader_) {
     server_ = server::listen(loop_, net::endpoint::parse("127.0.0.1:0").value(),
                              [this](const net::rsocket::setup&, const std::string&) -> result<handlers> {
-                               return handlers{{}, [this](payload request) { return answer(std::move(request)); }};
+                               return streams([this](payload request) { return answer(std::move(request)); });
                              })
                   .value();
   }
@@ -302,10 +308,10 @@ TEST(merge, a_statement_whose_objects_the_peer_hides_is_not_stored) {
   }
   auto peer = server::listen(loop, net::endpoint::parse("127.0.0.1:0").value(),
                              [&](const net::rsocket::setup&, const std::string&) -> result<handlers> {
-                               return handlers{{}, [&](payload request) -> reply {
-                                                 const bool lists = *net::rsocket::route_of(*request.metadata) == list_route;
-                                                 return flow::just(payload{lists ? encode(list) : blocks, {}});
-                                               }};
+                               return streams([&](const payload& request) -> reply {
+                                 const bool lists = *net::rsocket::route_of(*request.metadata) == list_route;
+                                 return flow::just(payload{lists ? encode(list) : blocks, {}});
+                               });
                              })
                   .value();
   peer_store b;
@@ -323,9 +329,7 @@ TEST(merge, more_statements_than_the_limit_of_the_query_are_refused) {
   net::loop loop("test-peer");
   auto peer = server::listen(loop, net::endpoint::parse("127.0.0.1:0").value(),
                              [&](const net::rsocket::setup&, const std::string&) -> result<handlers> {
-                               return handlers{{}, [&](const payload&) -> reply {
-                                                 return flow::just(payload{encode(list), {}});
-                                               }};
+                               return streams([&](const payload&) -> reply { return flow::just(payload{encode(list), {}}); });
                              })
                   .value();
   peer_store b;

@@ -1,5 +1,6 @@
 #include <ctime>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,7 @@ int query(const settings& common, const query_options& how, interrupt& signals) 
   // Only one of the two answers; both outlive the rows.
   std::unique_ptr<node::api> api;
   net::loop loop("weir-query");
+  std::optional<node::peer> peer;
   flow::any_flow<store::row> rows;
   if (how.peer.empty()) {
     auto opened = open(common, directory::must_exist);
@@ -48,8 +50,9 @@ int query(const settings& common, const query_options& how, interrupt& signals) 
   } else {
     auto at = net::endpoint::parse(how.peer);
     if (!at) return tell(common, at.error());
-    auto peer = node::peer::connect(loop, *at);
-    if (!peer) return tell(common, peer.error());
+    auto connected = node::peer::connect(loop, *at);
+    if (!connected) return tell(common, connected.error());
+    peer = *std::move(connected);
     rows = peer->query(*asked);
   }
 

@@ -115,7 +115,10 @@ reply start_merge(merge_jobs& merges, const bytes& request) {
 }  // namespace
 
 net::rsocket::handlers peer_handlers(served what, const net::rsocket::setup& asked) {
-  return {dispatch(peer_responses(what)), dispatch(peer_streams(what, asked))};
+  net::rsocket::handlers how;
+  how.request_response = dispatch(peer_responses(what));
+  how.request_stream = dispatch(peer_streams(what, asked));
+  return how;
 }
 
 net::rsocket::handlers control_handlers(served what, const net::rsocket::setup& asked, flow::executor& writer,
@@ -138,7 +141,10 @@ net::rsocket::handlers control_handlers(served what, const net::rsocket::setup& 
   });
   route_table streams = peer_streams(what, asked);
   streams.emplace(merge_route, [&merges](const bytes& request) { return start_merge(merges, request); });
-  return {dispatch(std::move(responses)), dispatch(std::move(streams))};
+  net::rsocket::handlers how;
+  how.request_response = dispatch(std::move(responses));
+  how.request_stream = dispatch(std::move(streams));
+  return how;
 }
 
 }  // namespace weir::node::internal
