@@ -3,45 +3,20 @@
 // and every encoding with its own code.
 import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { execFileSync, spawn } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as dagCbor from '@ipld/dag-cbor';
 import { CarReader } from '@ipld/car';
 import { CID } from 'multiformats/cid';
 import * as digest from 'multiformats/hashes/digest';
 import { sha256 } from 'multiformats/hashes/sha2';
 import rsocketCore from 'rsocket-core';
-import rsocketTcpClient from 'rsocket-tcp-client';
+import { connect, withNode } from './weir_node.mjs';
 
-const { BufferEncoders, RSocketClient, encodeRoute } = rsocketCore;
-const RSocketTcpClient = rsocketTcpClient.default;
-const weir = `${process.env.WEIR_BIN}/weir`;
-const scratch = mkdtempSync(join(tmpdir(), 'weir-interop-'));
-const data = join(scratch, 'data');
-
+const { encodeRoute } = rsocketCore;
 const packages = 40;
-const index = Array.from({ length: packages }, (_, i) =>
-  `Package: thing${i}\nVersion: 1.${i}\nArchitecture: all\nSection: misc\nDescription: thing number ${i}\n`).join('\n');
 
 const dagCborCid = (hash) => CID.createV1(dagCbor.code, digest.create(sha256.code, hash));
 const chunksOf = (octets, size) =>
   Array.from({ length: octets.length / size }, (_, i) => octets.subarray(i * size, (i + 1) * size));
-
-function connect(address) {
-  const colon = address.lastIndexOf(':');
-  const client = new RSocketClient({
-    setup: { keepAlive: 10000, lifetime: 60000, dataMimeType: 'application/cbor',
-             metadataMimeType: 'message/x.rsocket.routing.v0' },
-    transport: new RSocketTcpClient({ host: address.slice(0, colon), port: Number(address.slice(colon + 1)) },
-                                    BufferEncoders),
-  });
-  return new Promise((resolve, reject) =>
-    client.connect().subscribe({ onComplete: resolve, onError: reject, onSubscribe: () => {} }));
-}
 
 // Every payload of a stream, a few at a time.
 function stream(socket, route, request) {
@@ -61,7 +36,7 @@ function stream(socket, route, request) {
 }
 
 async function check(address) {
-  const socket = await connect(address);
+  const socket = await connect(address, 'application/cbor');
 
   const listings = (await stream(socket, 'weir.list', { after: 0, query: 'SELECT * FROM debian.*' }))
     .map((payload) => dagCbor.decode(payload));
@@ -118,22 +93,6 @@ async function check(address) {
   assert.equal(refs.size, packages);
 }
 
-writeFileSync(join(scratch, 'Packages'), index);
-execFileSync(weir, ['publish', '--data', data, '--format', 'deb822', 'debian.packages', join(scratch, 'Packages')]);
-const node = spawn(weir, ['node', 'run', '--data', data, '--listen', '127.0.0.1:0'], { stdio: 'inherit' });
-try {
-  const file = join(data, 'node.json');
-  while (!existsSync(file)) {
-    assert.equal(node.exitCode, null, 'the node ended before it was ready');
-    await sleep(10);
-  }
-  await check(JSON.parse(readFileSync(file, 'utf8')).listen);
-  node.kill('SIGTERM');
-  const [status] = await once(node, 'exit');
-  assert.equal(status, 0);
-  console.log(`${packages} statements fetched and verified`);
-} finally {
-  node.kill('SIGKILL');
-  rmSync(scratch, { recursive: true });
-}
-process.exit(0);
+await withNode(packages, check);
+console.log(`${packages} statements fetched and verified`);
+process.exit(0);  // the client keeps its connection open
