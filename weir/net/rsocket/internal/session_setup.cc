@@ -70,7 +70,12 @@ void session::refuse(const error& why) {
 void session::begin() {
   set_up_ = true;
   await_keepalive();
-  if (serve_.opened) serve_.opened(requester(std::make_shared<requester::internals>(link_, false)));
+  if (!serve_.opened) return;
+  try {
+    serve_.opened(requester(std::make_shared<requester::internals>(link_, false)));
+  } catch (...) {
+    reject(error_code::rejected_setup, flow::caught());
+  }
 }
 
 /// Whether the first octets of a connection are not RSocket; then whoever sent them has been answered.
