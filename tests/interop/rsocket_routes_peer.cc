@@ -107,7 +107,8 @@ int serve() {
 }
 
 void say(std::string_view what, const result<void>& ended) {
-  std::cout << what << ' ' << (ended ? "done" : std::string(to_string(ended.error().code)) + ": " + ended.error().message)
+  std::cout << what << ' '
+            << (ended ? "done" : std::string(to_string(ended.error().code)) + ": " + ended.error().message)
             << std::endl;
 }
 

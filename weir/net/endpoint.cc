@@ -11,12 +11,13 @@ namespace weir::net {
 namespace {
 
 constexpr std::string_view unix_prefix = "unix:";
-constexpr std::size_t host_bytes_max = 253;   // a DNS name
+constexpr std::size_t host_bytes_max = 253;       // a DNS name
 constexpr std::size_t unix_path_bytes_max = 107;  // sockaddr_un::sun_path, less its final zero
 
 error invalid(std::string_view text, std::string_view why) {
-  return fail(errc::invalid_argument,
-              fmt::format("'{}' is not an address: {} (127.0.0.1:9001, [::1]:9001, name:9001 or unix:/path)", text, why));
+  return fail(
+      errc::invalid_argument,
+      fmt::format("'{}' is not an address: {} (127.0.0.1:9001, [::1]:9001, name:9001 or unix:/path)", text, why));
 }
 
 result<endpoint> parse_unix(std::string_view text) {

@@ -6,7 +6,8 @@ namespace weir::net {
 namespace {
 
 TEST(endpoint, each_form_comes_back_as_it_was_written) {
-  for (const char* text : {"127.0.0.1:9001", "[::1]:9001", "localhost:0", "host.example:65535", "unix:/run/weir.sock"}) {
+  for (const char* text :
+       {"127.0.0.1:9001", "[::1]:9001", "localhost:0", "host.example:65535", "unix:/run/weir.sock"}) {
     const auto at = endpoint::parse(text);
     ASSERT_TRUE(at.ok()) << at.error().message;
     EXPECT_EQ(at->text(), text);
@@ -26,8 +27,8 @@ TEST(endpoint, the_parts_are_where_they_belong) {
 
 TEST(endpoint, what_is_not_an_address_is_refused_and_named) {
   const std::string long_path = "unix:/" + std::string(107, 'x');
-  for (const std::string text : {"", "host", "host:", ":9001", "host:65536", "host:-1", "host:9001x", "host: 9001", "::1:9001",
-                                 "[::1]9001", "[::1", "[host]:9001", "unix:", long_path.c_str()}) {
+  for (const std::string text : {"", "host", "host:", ":9001", "host:65536", "host:-1", "host:9001x", "host: 9001",
+                                 "::1:9001", "[::1]9001", "[::1", "[host]:9001", "unix:", long_path.c_str()}) {
     const auto at = endpoint::parse(text);
     ASSERT_FALSE(at.ok()) << text;
     EXPECT_EQ(at.error().code, errc::invalid_argument) << text;

@@ -5,8 +5,8 @@
 #include <future>
 #include <vector>
 
-#include <asio/post.hpp>
 #include <gtest/gtest.h>
+#include <asio/post.hpp>
 
 #include <weir/core/thread.h>
 #include <weir/net/internal/loop_internals.h>

@@ -128,7 +128,7 @@ class connection {
   error why_;
 
   bytes filling_;
-  bytes sending_;           // [sent_, end) is what the socket has not taken
+  bytes sending_;  // [sent_, end) is what the socket has not taken
   std::size_t sent_ = 0;
   bool waits_for_room_ = false;
   bool stalled_ = false;

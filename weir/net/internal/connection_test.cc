@@ -4,11 +4,11 @@
 #include <future>
 #include <optional>
 
+#include <gtest/gtest.h>
 #include <asio/local/connect_pair.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/read.hpp>
 #include <asio/write.hpp>
-#include <gtest/gtest.h>
 
 #include <weir/net/loop.h>
 
@@ -125,7 +125,8 @@ TEST_F(connection_under_test, a_peer_that_makes_us_owe_too_much_is_cut_off) {
   std::size_t appended = 0;
   on([&] {
     // Control frames do not ask whether there is room.
-    while (appended - e->counters.bytes_out.get() < limits::outgoing_bytes_max + control_bytes_max - 1000 && appended < 100 * limits::MiB) {
+    while (appended - e->counters.bytes_out.get() < limits::outgoing_bytes_max + control_bytes_max - 1000 &&
+           appended < 100 * limits::MiB) {
       append_frame_of(1000);
       appended += 1000;
     }

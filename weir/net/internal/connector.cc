@@ -19,13 +19,18 @@ namespace {
 class attempt : public std::enable_shared_from_this<attempt> {
  public:
   attempt(loop& on, const endpoint& to, std::function<void(result<stream_socket>)> then)
-      : to_(to), then_(std::move(then)), resolver_(on.inside().io), socket_(on.inside().io), deadline_(on.inside().io) {}
+      : to_(to),
+        then_(std::move(then)),
+        resolver_(on.inside().io),
+        socket_(on.inside().io),
+        deadline_(on.inside().io) {}
 
   void start(std::chrono::milliseconds deadline) {
     deadline_.expires_after(deadline);
     deadline_.async_wait([self = shared_from_this(), deadline](asio::error_code cancelled) {
       if (!cancelled) {
-        self->end(fail(errc::timed_out, fmt::format("{} did not answer within {} ms", self->to_.text(), deadline.count())));
+        self->end(
+            fail(errc::timed_out, fmt::format("{} did not answer within {} ms", self->to_.text(), deadline.count())));
       }
     });
     if (const auto address = numeric_address(to_)) {

@@ -35,7 +35,8 @@ result<std::vector<socket_address>> addresses_of(const endpoint& at) {
   asio::error_code failed;
   const auto found = resolver.resolve(at.host, std::to_string(at.port), asio::ip::tcp::resolver::passive, failed);
   if (failed) {
-    return fail(errc::invalid_argument, fmt::format("cannot listen on {}: {}", at.text(), failed.message()), failed.value());
+    return fail(errc::invalid_argument, fmt::format("cannot listen on {}: {}", at.text(), failed.message()),
+                failed.value());
   }
   std::vector<socket_address> addresses;
   for (const auto& entry : found) addresses.emplace_back(entry.endpoint());

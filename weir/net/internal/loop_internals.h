@@ -60,13 +60,13 @@ struct loop::internals {
   int run_tasks(internal::task_queue& from, int most);
 
   internal::task_inbox inbox_;
-  wake_slot wake_slot_;           // taken by whoever finds the inbox empty, until the wake runs
-  bool woken_ = false;            // a wake has run; the inbox has tasks
+  wake_slot wake_slot_;  // taken by whoever finds the inbox empty, until the wake runs
+  bool woken_ = false;   // a wake has run; the inbox has tasks
   bool stopping_ = false;
-  internal::task_queue ready_;    // taken from the inbox, or posted on this thread
+  internal::task_queue ready_;  // taken from the inbox, or posted on this thread
   internal::task_queue turn_end_;
   asio::executor_work_guard<asio::io_context::executor_type> open_{io.get_executor()};
-  weir::thread thread_;           // last: it uses all of the above
+  weir::thread thread_;  // last: it uses all of the above
 };
 
 }  // namespace weir::net

@@ -60,7 +60,8 @@ class field_reader {
 };
 
 error malformed(const frame& f, std::string_view what) {
-  return fail(errc::malformed, fmt::format("a frame of type {:#04x} on stream {} {}", unsigned(f.type), f.stream, what));
+  return fail(errc::malformed,
+              fmt::format("a frame of type {:#04x} on stream {} {}", unsigned(f.type), f.stream, what));
 }
 
 void read_metadata_and_data(field_reader& in, frame& f) {
@@ -92,7 +93,8 @@ void read_resume(field_reader& in, frame& f) {
 
 void read_fields(field_reader& in, frame& f) {
   switch (f.type) {
-    case frame_type::setup: return read_setup(in, f);
+    case frame_type::setup:
+      return read_setup(in, f);
     case frame_type::lease:
       f.ttl_ms = in.number<std::uint32_t>();
       f.number = in.number<std::uint32_t>();
@@ -103,20 +105,31 @@ void read_fields(field_reader& in, frame& f) {
       f.data = in.rest();
       return;
     case frame_type::request_stream:
-    case frame_type::request_channel: f.number = in.number<std::uint32_t>(); [[fallthrough]];
+    case frame_type::request_channel:
+      f.number = in.number<std::uint32_t>();
+      [[fallthrough]];
     case frame_type::request_response:
     case frame_type::request_fnf:
-    case frame_type::payload: return read_metadata_and_data(in, f);
-    case frame_type::request_n: f.number = in.number<std::uint32_t>(); return;
-    case frame_type::cancel: return;
+    case frame_type::payload:
+      return read_metadata_and_data(in, f);
+    case frame_type::request_n:
+      f.number = in.number<std::uint32_t>();
+      return;
+    case frame_type::cancel:
+      return;
     case frame_type::error:
     case frame_type::ext:
       f.number = in.number<std::uint32_t>();
       f.data = in.rest();
       return;
-    case frame_type::metadata_push: f.metadata = in.rest(); return;
-    case frame_type::resume: return read_resume(in, f);
-    case frame_type::resume_ok: f.position = in.number<std::uint64_t>(); return;
+    case frame_type::metadata_push:
+      f.metadata = in.rest();
+      return;
+    case frame_type::resume:
+      return read_resume(in, f);
+    case frame_type::resume_ok:
+      f.position = in.number<std::uint64_t>();
+      return;
   }
 }
 
@@ -131,12 +144,15 @@ std::string_view fault_of(const frame& f) {
       return f.ttl_ms > number_max || f.number > number_max ? "has a reserved bit set" : "";
     case frame_type::request_stream:
     case frame_type::request_channel:
-    case frame_type::request_n: return f.number == 0 || f.number > number_max ? "has no valid request n" : "";
+    case frame_type::request_n:
+      return f.number == 0 || f.number > number_max ? "has no valid request n" : "";
     case frame_type::keepalive:
-    case frame_type::resume_ok: return f.position > position_max ? "has a reserved bit set" : "";
+    case frame_type::resume_ok:
+      return f.position > position_max ? "has a reserved bit set" : "";
     case frame_type::resume:
       return f.position > position_max || f.first_position > position_max ? "has a reserved bit set" : "";
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -173,14 +189,18 @@ std::size_t fixed_bytes(const frame& f) noexcept {
       return 14 + f.metadata_mime.size() + f.data_mime.size() + (f.resume_token ? 2 + f.resume_token->size() : 0);
     case frame_type::lease:
     case frame_type::keepalive:
-    case frame_type::resume_ok: return 8;
+    case frame_type::resume_ok:
+      return 8;
     case frame_type::request_stream:
     case frame_type::request_channel:
     case frame_type::request_n:
     case frame_type::error:
-    case frame_type::ext: return 4;
-    case frame_type::resume: return 22 + (f.resume_token ? f.resume_token->size() : 0);
-    default: return 0;
+    case frame_type::ext:
+      return 4;
+    case frame_type::resume:
+      return 22 + (f.resume_token ? f.resume_token->size() : 0);
+    default:
+      return 0;
   }
 }
 
@@ -221,12 +241,14 @@ void write_fields(field_writer& head, bytes& to, const frame& f) {
       head.number(f.number);
       return;
     case frame_type::keepalive:
-    case frame_type::resume_ok: return head.number(f.position);
+    case frame_type::resume_ok:
+      return head.number(f.position);
     case frame_type::request_stream:
     case frame_type::request_channel:
     case frame_type::request_n:
     case frame_type::error:
-    case frame_type::ext: return head.number(f.number);
+    case frame_type::ext:
+      return head.number(f.number);
     case frame_type::resume:
       head.number(f.major);
       head.number(f.minor);
@@ -234,7 +256,8 @@ void write_fields(field_writer& head, bytes& to, const frame& f) {
       head.number(f.position);
       head.number(f.first_position);
       return;
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -242,7 +265,8 @@ void write_fields(field_writer& head, bytes& to, const frame& f) {
 
 result<frame> parse_frame(bytes_view octets) {
   if (octets.size() < frame_header_bytes) {
-    return fail(errc::malformed, fmt::format("a frame of {} octets, {} is the least", octets.size(), frame_header_bytes));
+    return fail(errc::malformed,
+                fmt::format("a frame of {} octets, {} is the least", octets.size(), frame_header_bytes));
   }
   frame f;
   f.stream = load_big<std::uint32_t>(octets.data());

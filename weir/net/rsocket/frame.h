@@ -84,18 +84,18 @@ struct frame {
   std::uint32_t stream = 0;
   frame_type type = frame_type::payload;
   std::uint16_t flags = 0;
-  std::uint32_t number = 0;  ///< initial request n, request n, error code, lease's requests, extended type
-  bytes_view data;           ///< all but LEASE, REQUEST_N, CANCEL, METADATA_PUSH, RESUME, RESUME_OK
+  std::uint32_t number = 0;            ///< initial request n, request n, error code, lease's requests, extended type
+  bytes_view data;                     ///< all but LEASE, REQUEST_N, CANCEL, METADATA_PUSH, RESUME, RESUME_OK
   std::optional<bytes_view> metadata;  ///< SETUP, requests, PAYLOAD, LEASE, METADATA_PUSH
 
-  std::uint32_t ttl_ms = 0;        ///< LEASE
-  std::uint64_t position = 0;      ///< KEEPALIVE, RESUME, RESUME_OK: the last position received
+  std::uint32_t ttl_ms = 0;          ///< LEASE
+  std::uint64_t position = 0;        ///< KEEPALIVE, RESUME, RESUME_OK: the last position received
   std::uint64_t first_position = 0;  ///< RESUME: the first position still available
 
-  std::uint16_t major = version_major, minor = version_minor;   ///< SETUP, RESUME
-  std::uint32_t keepalive_ms = 0, lifetime_ms = 0;              ///< SETUP
-  std::optional<bytes_view> resume_token;                       ///< SETUP; in RESUME always there
-  std::string_view metadata_mime, data_mime;                    ///< SETUP
+  std::uint16_t major = version_major, minor = version_minor;  ///< SETUP, RESUME
+  std::uint32_t keepalive_ms = 0, lifetime_ms = 0;             ///< SETUP
+  std::optional<bytes_view> resume_token;                      ///< SETUP; in RESUME always there
+  std::string_view metadata_mime, data_mime;                   ///< SETUP
 
   [[nodiscard]] bool has(std::uint16_t bit) const noexcept { return (flags & bit) != 0; }
 };

@@ -70,14 +70,17 @@ std::map<std::string, frame> spoken() {
   f.ttl_ms = 1000;
   frames["lease"] = f;
   frames["keepalive"] = simple(keepalive, 0, flag::respond, "ping");
-  frames["request_response"] = with_metadata(simple(request_response, 1, 0, "ask"), "\x04" "echo");
+  frames["request_response"] = with_metadata(simple(request_response, 1, 0, "ask"),
+                                             "\x04"
+                                             "echo");
   frames["request_fnf"] = simple(request_fnf, 3, 0, "tell");
   frames["request_stream"] = with_number(with_metadata(simple(request_stream, 5, 0, "many"), "\x05range"), 64);
   frames["request_channel"] = with_number(simple(request_channel, 7, flag::complete, "both"), number_max);
   frames["request_n"] = with_number(simple(request_n, 5), 32);
   frames["cancel"] = simple(cancel, 5);
   frames["payload_next"] = simple(payload, 5, flag::next, "item");
-  frames["payload_next_complete_with_metadata"] = with_metadata(simple(payload, 2, flag::next | flag::complete), "meta");
+  frames["payload_next_complete_with_metadata"] =
+      with_metadata(simple(payload, 2, flag::next | flag::complete), "meta");
   frames["payload_complete"] = simple(payload, 5, flag::complete);
   frames["error"] = with_number(simple(error, 5, 0, "not_found: no such thing"), 0x201);
   frames["metadata_push"] = with_metadata(simple(metadata_push, 0), "note");
@@ -127,7 +130,8 @@ TEST(frame, every_kind_of_frame_is_read_as_it_was_meant) {
     ASSERT_EQ(f.metadata.has_value(), meant.metadata.has_value()) << name;
     EXPECT_EQ(as_text(f.metadata.value_or(bytes_view{})), as_text(meant.metadata.value_or(bytes_view{}))) << name;
     ASSERT_EQ(f.resume_token.has_value(), meant.resume_token.has_value()) << name;
-    EXPECT_EQ(as_text(f.resume_token.value_or(bytes_view{})), as_text(meant.resume_token.value_or(bytes_view{}))) << name;
+    EXPECT_EQ(as_text(f.resume_token.value_or(bytes_view{})), as_text(meant.resume_token.value_or(bytes_view{})))
+        << name;
     EXPECT_EQ(f.major, 1) << name;
     EXPECT_EQ(f.minor, 0) << name;
     EXPECT_EQ(f.keepalive_ms, meant.keepalive_ms) << name;

@@ -336,8 +336,8 @@ TEST_F(hostile, fragments_beyond_the_largest_payload_end_the_connection) {
   raw_peer peer = raw_client(served.at());
   const payload request{bytes(1 * limits::MiB), std::nullopt};
   peer.send(framed(request_frame(frame_type::request_response, 1, request, 0, flag::follows)));
-  for (std::size_t i = 0; i < 16 && peer.send(framed(request_frame(frame_type::payload, 1, request, 0,
-                                                                   flag::follows | flag::next)));
+  for (std::size_t i = 0;
+       i < 16 && peer.send(framed(request_frame(frame_type::payload, 1, request, 0, flag::follows | flag::next)));
        ++i) {
   }
   expect_connection_error(peer, error_code::connection_error);

@@ -29,10 +29,10 @@ result<void> check(const setup& hello) {
   if (hello.data_mime.size() > 255 || hello.metadata_mime.size() > 255) {
     return fail(errc::invalid_argument, "a MIME type has at most 255 octets");
   }
-  const std::size_t octets =
-      hello.content.data.size() + (hello.content.metadata ? hello.content.metadata->size() : 0);
+  const std::size_t octets = hello.content.data.size() + (hello.content.metadata ? hello.content.metadata->size() : 0);
   if (octets > internal::setup_bytes_max - 1024) {  // what the other fields can take
-    return fail(errc::too_large, fmt::format("the payload of a setup has at most {} octets", internal::setup_bytes_max - 1024));
+    return fail(errc::too_large,
+                fmt::format("the payload of a setup has at most {} octets", internal::setup_bytes_max - 1024));
   }
   return {};
 }
@@ -66,8 +66,8 @@ result<requester> requester::connect(loop& on, const endpoint& to, setup hello, 
 }
 
 reply requester::request_response(payload request) const {
-  return internal::requested_flow(std::make_shared<internal::requested_stream>(
-      inside_->link, frame_type::request_response, std::move(request), 1));
+  return internal::requested_flow(
+      std::make_shared<internal::requested_stream>(inside_->link, frame_type::request_response, std::move(request), 1));
 }
 
 reply requester::request_stream(payload request, std::uint32_t window) const {

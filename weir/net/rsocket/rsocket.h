@@ -41,9 +41,9 @@ struct setup {
 /// What a connection did so far.
 struct counters {
   std::uint64_t frames_in = 0, frames_out = 0, bytes_in = 0, bytes_out = 0;
-  std::uint64_t writes = 0;          ///< system calls: frames_out / writes is the bundling
+  std::uint64_t writes = 0;  ///< system calls: frames_out / writes is the bundling
   std::uint64_t bundle_bytes_largest = 0;
-  std::uint64_t stalls = 0;          ///< times a sender was held back by a full outgoing buffer
+  std::uint64_t stalls = 0;  ///< times a sender was held back by a full outgoing buffer
 };
 
 using reply = flow::any_flow<payload>;

@@ -68,7 +68,8 @@ TEST_F(rsocket, many_responses_at_once_find_their_requests) {
   for (std::size_t i = 0; i < seen.size(); ++i) {
     open.push_back(to.request_response(routed("echo", std::to_string(i))));
     std::size_t demand = 1;
-    open[i].pull(demand, [&](payload&& item) { seen[i] = text_of(item); }, cx);
+    open[i].pull(
+        demand, [&](payload&& item) { seen[i] = text_of(item); }, cx);
   }
   for (std::size_t i = 0; i < seen.size(); ++i) {
     if (seen[i].empty()) seen[i] = text_of(flow::first(std::move(open[i])).value().value());
@@ -134,16 +135,22 @@ TEST_F(rsocket, a_slow_consumer_is_sent_no_more_than_its_window) {
   auto items = to.request_stream(routed("endless", "100"), 32);
   error failure;
   std::promise<void> woken;
-  flow::context cx(flow::waker([](void* p) noexcept { static_cast<std::promise<void>*>(p)->set_value(); }, &woken), failure);
+  flow::context cx(flow::waker([](void* p) noexcept { static_cast<std::promise<void>*>(p)->set_value(); }, &woken),
+                   failure);
   std::size_t demand = 1;
-  ASSERT_EQ(items.pull(demand, [](payload&&) {}, cx), flow::step::pending) << "nothing can be there yet";
+  ASSERT_EQ(items.pull(
+                demand, [](payload&&) {}, cx),
+            flow::step::pending)
+      << "nothing can be there yet";
   served.seen().wait_for_emitted(32);
   // Whatever is going to be sent has been sent once a later request is answered.
   ASSERT_TRUE(flow::first(to.request_response(routed("echo"))).ok());
   EXPECT_EQ(served.seen().emitted_so_far(), 32U);
   // Half the window is taken: as much comes after it.
   demand = 16;
-  EXPECT_EQ(items.pull(demand, [](payload&&) {}, cx), flow::step::more);
+  EXPECT_EQ(items.pull(
+                demand, [](payload&&) {}, cx),
+            flow::step::more);
   served.seen().wait_for_emitted(48);
   ASSERT_TRUE(flow::first(to.request_response(routed("echo"))).ok());
   EXPECT_EQ(served.seen().emitted_so_far(), 48U);
@@ -240,7 +247,8 @@ TEST_F(rsocket, a_server_that_ends_fails_open_streams_as_disconnected) {
   const auto to = connect();
   auto items = to.request_stream(routed("silent"));
   std::promise<result<void>> outcome;
-  weir::thread consumer("consumer", [&] { outcome.set_value(flow::for_each(std::move(items), [](const payload&) {})); });
+  weir::thread consumer("consumer",
+                        [&] { outcome.set_value(flow::for_each(std::move(items), [](const payload&) {})); });
   served.seen().wait_for_began(1);
   const auto name = served.at().text();
   served.stop();
@@ -281,7 +289,9 @@ TEST_F(rsocket, flows_outlive_requester_connection_and_loop) {
     error failure;
     flow::context cx({}, failure);
     std::size_t demand = 1;
-    EXPECT_EQ(begun->pull(demand, [](payload&&) {}, cx), flow::step::pending);
+    EXPECT_EQ(begun->pull(
+                  demand, [](payload&&) {}, cx),
+              flow::step::pending);
   }
   gone.reset();
   for (auto* items : {&begun, &unused}) {
@@ -297,11 +307,14 @@ TEST_F(rsocket, a_flow_can_be_pulled_and_destroyed_on_the_loop_itself) {
   std::optional<reply> items;
   std::promise<void> ready;
   error failure;
-  flow::context cx(flow::waker([](void* p) noexcept { static_cast<std::promise<void>*>(p)->set_value(); }, &ready), failure);
+  flow::context cx(flow::waker([](void* p) noexcept { static_cast<std::promise<void>*>(p)->set_value(); }, &ready),
+                   failure);
   on(client, [&] {
     items = to.request_stream(routed("count", "5"));
     std::size_t demand = 100;
-    EXPECT_EQ(items->pull(demand, [](payload&&) {}, cx), flow::step::pending);
+    EXPECT_EQ(items->pull(
+                  demand, [](payload&&) {}, cx),
+              flow::step::pending);
   });
   ready.get_future().wait();
   std::size_t count = 0;
@@ -309,7 +322,8 @@ TEST_F(rsocket, a_flow_can_be_pulled_and_destroyed_on_the_loop_itself) {
     on(client, [&] {
       flow::context again({}, failure);
       std::size_t demand = 100;
-      ended = flow::is_final(items->pull(demand, [&](payload&&) { ++count; }, again));
+      ended = flow::is_final(items->pull(
+          demand, [&](payload&&) { ++count; }, again));
       if (ended) items.reset();
     });
   }
@@ -338,9 +352,8 @@ TEST_F(rsocket, bundles_many_frames_into_few_writes) {
 }
 
 TEST_F(rsocket, a_port_in_use_is_named) {
-  const auto again = server::listen(client, served.at(), [](const setup&, const std::string&) -> result<handlers> {
-    return handlers{};
-  });
+  const auto again = server::listen(client, served.at(),
+                                    [](const setup&, const std::string&) -> result<handlers> { return handlers{}; });
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().code, errc::address_in_use);
   EXPECT_NE(again.error().message.find(served.at().text()), std::string::npos);
@@ -416,8 +429,9 @@ TEST_F(unix_socket, a_living_servers_path_is_in_use_and_a_dead_ones_is_taken) {
 
 TEST_F(unix_socket, a_file_that_is_no_socket_is_left_alone) {
   { std::ofstream(path) << "precious"; }
-  const auto listening = server::listen(client, endpoint::parse("unix:" + path).value(),
-                                        [](const setup&, const std::string&) -> result<handlers> { return handlers{}; });
+  const auto listening =
+      server::listen(client, endpoint::parse("unix:" + path).value(),
+                     [](const setup&, const std::string&) -> result<handlers> { return handlers{}; });
   ASSERT_FALSE(listening.ok());
   EXPECT_TRUE(std::filesystem::exists(path));
 }
@@ -439,7 +453,8 @@ TEST(error_text, every_code_survives_the_wire_and_foreign_texts_are_refusals) {
   }
   EXPECT_EQ(internal::error_of(as_bytes("Error: boom"), "peer").code, errc::refused);
   EXPECT_EQ(internal::error_of(as_bytes("a\nb\x01"), "peer").message, "a?b? (answered peer)");
-  EXPECT_LE(internal::error_text(weir::fail(errc::io, std::string(10'000, 'x'))).size(), internal::error_text_bytes_max);
+  EXPECT_LE(internal::error_text(weir::fail(errc::io, std::string(10'000, 'x'))).size(),
+            internal::error_text_bytes_max);
 }
 
 }  // namespace

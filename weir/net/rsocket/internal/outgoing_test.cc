@@ -35,7 +35,8 @@ TEST(outgoing, a_payload_that_fits_is_one_frame) {
 }
 
 TEST(outgoing, only_the_last_fragment_completes_and_only_the_others_say_that_more_follow) {
-  const auto frames = frames_of(item_head(flag::next | flag::complete), {bytes(3 * limits::frame_bytes_max), bytes(10)});
+  const auto frames =
+      frames_of(item_head(flag::next | flag::complete), {bytes(3 * limits::frame_bytes_max), bytes(10)});
   ASSERT_EQ(frames.size(), 4U);
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const auto f = parse_frame(frames[i]).value();

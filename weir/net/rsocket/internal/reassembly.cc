@@ -18,8 +18,8 @@ result<void> reassembly::add(const frame& f) {
   const std::size_t before = found == parts_.end() ? 0 : octets_of(found->second.content);
   const std::size_t more = f.data.size() + (f.metadata ? f.metadata->size() : 0);
   if (before + more > limits::payload_bytes_max) {
-    return fail(errc::too_large, fmt::format("the fragments on stream {} are more than {} octets", f.stream,
-                                             limits::payload_bytes_max));
+    return fail(errc::too_large,
+                fmt::format("the fragments on stream {} are more than {} octets", f.stream, limits::payload_bytes_max));
   }
   if (octets_ + more > limits::reassembly_bytes_max) {
     return fail(errc::too_large,

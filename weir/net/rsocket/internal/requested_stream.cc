@@ -46,14 +46,11 @@ void requested_stream::taken(std::size_t count) {
 bool requested_stream::park(const flow::waker& wake) {
   parking_.withdraw();  // then nobody reads waker_
   waker_ = wake;
-  const queue::wake_action action{
-      [](void* self) noexcept { static_cast<requested_stream*>(self)->waker_(); }, this};
+  const queue::wake_action action{[](void* self) noexcept { static_cast<requested_stream*>(self)->waker_(); }, this};
   return parking_.park(action, [this] { return ring_->has_items() || ring_->ended(); });
 }
 
-flow::step requested_stream::end(flow::context& cx) const {
-  return failure_ ? cx.fail(*failure_) : flow::step::done;
-}
+flow::step requested_stream::end(flow::context& cx) const { return failure_ ? cx.fail(*failure_) : flow::step::done; }
 
 void requested_stream::abandon() noexcept {
   parking_.withdraw();

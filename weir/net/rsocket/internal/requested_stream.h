@@ -104,7 +104,7 @@ class requested_stream final : public sender, public std::enable_shared_from_thi
   // both
   std::optional<queue::spsc_ring<payload>> ring_;  // made by the first pull, before the loop hears of the stream
   own_task task_;
-  std::atomic<bool> told_ = false;        // task_ is posted. Consumer: exchange; loop: store(false) before it looks at:
+  std::atomic<bool> told_ = false;  // task_ is posted. Consumer: exchange; loop: store(false) before it looks at:
   std::atomic<std::uint32_t> refill_ = 0;  // items taken and not reported yet
   std::atomic<bool> abandoned_ = false;
   std::optional<error> failure_;  // written by the loop before it closes the ring, read by the consumer after it

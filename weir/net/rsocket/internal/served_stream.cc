@@ -111,8 +111,7 @@ void served_stream::take_item(payload&& item) {
   if (answered_) return;  // a response is one item, whatever the handler thinks
   answered_ = single_;
   --credit_;
-  largest_item_bytes_ =
-      std::max(largest_item_bytes_, item.data.size() + (item.metadata ? item.metadata->size() : 0));
+  largest_item_bytes_ = std::max(largest_item_bytes_, item.data.size() + (item.metadata ? item.metadata->size() : 0));
   if (sending_ || !held_.empty() || !of_->wire().writable()) {
     held_.push_back(std::move(item));
   } else {
@@ -132,15 +131,21 @@ void served_stream::pull() {
   flow::step why;
   try {
     std::size_t wanted = demand();
-    why = items_.pull(wanted, [this](payload&& item) { take_item(std::move(item)); }, cx);
+    why = items_.pull(
+        wanted, [this](payload&& item) { take_item(std::move(item)); }, cx);
   } catch (...) {
     failure = flow::caught();
     why = flow::step::failed;
   }
   switch (why) {
-    case flow::step::more: return;
-    case flow::step::pending: pending_ = true; return;
-    case flow::step::done: final_ = last_frame(id_, frame_type::payload, flag::complete); break;
+    case flow::step::more:
+      return;
+    case flow::step::pending:
+      pending_ = true;
+      return;
+    case flow::step::done:
+      final_ = last_frame(id_, frame_type::payload, flag::complete);
+      break;
     case flow::step::failed:
       final_ = last_frame(id_, frame_type::error, 0);
       final_->number = std::uint32_t(error_code::application_error);

@@ -61,7 +61,7 @@ class served_stream final : public sender, private flow::task {
   bool pending_ = false;        // the flow has nothing until it wakes us
   std::optional<frame> final_;  // what ends the stream, after all items; its text is in final_text_
   std::string final_text_;
-  bool answered_ = false;       // single: the item was given, and its frame says that it is the last
+  bool answered_ = false;  // single: the item was given, and its frame says that it is the last
 
   std::optional<outgoing> sending_;  // the item whose fragments are on their way
   std::deque<payload> held_;         // items that a pull gave beyond the room

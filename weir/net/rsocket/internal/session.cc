@@ -121,12 +121,13 @@ void session::send_round() {
 
 void session::open(const std::shared_ptr<requested_stream>& stream) {
   if (requested_.size() >= limits::streams_max) {
-    return stream->end(fail(errc::too_large, fmt::format("{} streams are open on the connection to {}, no more are allowed",
-                                                         requested_.size(), wire_.peer())));
+    return stream->end(
+        fail(errc::too_large, fmt::format("{} streams are open on the connection to {}, no more are allowed",
+                                          requested_.size(), wire_.peer())));
   }
   if (next_id_ > number_max) {
-    return stream->end(fail(errc::refused, fmt::format("the connection to {} has used up its stream ids: connect again",
-                                                       wire_.peer())));
+    return stream->end(fail(
+        errc::refused, fmt::format("the connection to {} has used up its stream ids: connect again", wire_.peer())));
   }
   stream->open(next_id_);
   next_id_ += 2;
@@ -193,8 +194,9 @@ session::taken session::on_octets(bytes_view octets) {
     const std::size_t length = frame_length(left.data());
     const std::size_t most = set_up_ ? limits::frame_bytes_accepted : setup_bytes_max;
     if (length < frame_header_bytes || length > most) {
-      protocol_error(set_up_ ? error_code::connection_error : error_code::invalid_setup,
-                     fmt::format("sent a frame of {} octets; from {} to {} are accepted", length, frame_header_bytes, most));
+      protocol_error(
+          set_up_ ? error_code::connection_error : error_code::invalid_setup,
+          fmt::format("sent a frame of {} octets; from {} to {} are accepted", length, frame_header_bytes, most));
       break;
     }
     so_far.wanted = frame_length_bytes + length;
@@ -223,21 +225,29 @@ void session::dispatch(const frame& f) {
     case frame_type::request_response:
     case frame_type::request_fnf:
     case frame_type::request_stream:
-    case frame_type::request_channel: return on_request(f);
-    case frame_type::request_n: return on_request_n(f);
-    case frame_type::cancel: return on_cancel(f.stream);
-    case frame_type::payload: return on_payload(f);
-    case frame_type::error: return f.stream == 0 ? on_connection_error(f) : on_stream_error(f);
-    case frame_type::keepalive: return on_keepalive(f);
+    case frame_type::request_channel:
+      return on_request(f);
+    case frame_type::request_n:
+      return on_request_n(f);
+    case frame_type::cancel:
+      return on_cancel(f.stream);
+    case frame_type::payload:
+      return on_payload(f);
+    case frame_type::error:
+      return f.stream == 0 ? on_connection_error(f) : on_stream_error(f);
+    case frame_type::keepalive:
+      return on_keepalive(f);
     case frame_type::resume:
       return protocol_error(error_code::connection_error, "sent RESUME on a connection that is set up");
     case frame_type::ext:
-      if (!f.has(flag::ignore)) protocol_error(error_code::connection_error, "sent an extension that must not be ignored");
+      if (!f.has(flag::ignore))
+        protocol_error(error_code::connection_error, "sent an extension that must not be ignored");
       return;
     case frame_type::setup:
     case frame_type::lease:
     case frame_type::metadata_push:
-    case frame_type::resume_ok: return;
+    case frame_type::resume_ok:
+      return;
   }
 }
 
@@ -249,12 +259,13 @@ void session::on_request(const frame& f) {
   if (served_.contains(f.stream) || parts_.has(f.stream)) return;  // in use: the specification says to ignore it
   if (f.type == frame_type::request_fnf) return;                   // has no answer, not even a refusal
   if (f.type == frame_type::request_channel) {
-    return send_error(f.stream, error_code::rejected, error_text(fail(errc::unsupported, "channels are not served here")));
+    return send_error(f.stream, error_code::rejected,
+                      error_text(fail(errc::unsupported, "channels are not served here")));
   }
   if (served_.size() + parts_.size() >= limits::streams_max) {
     return send_error(f.stream, error_code::rejected,
-                      error_text(fail(errc::too_large, fmt::format("{} streams are open, no more are allowed",
-                                                                   limits::streams_max))));
+                      error_text(fail(errc::too_large,
+                                      fmt::format("{} streams are open, no more are allowed", limits::streams_max))));
   }
   if (f.has(flag::follows)) return on_fragment(f);
   serve(f.stream, {f.type, f.flags, f.number, payload_of(f)});
@@ -264,7 +275,8 @@ void session::serve(std::uint32_t id, reassembly::whole request) {
   const bool single = request.type == frame_type::request_response;
   const auto& handler = single ? serve_.request_response : serve_.request_stream;
   if (!handler) {
-    return send_error(id, error_code::rejected, error_text(fail(errc::refused, "requests of this kind are not served here")));
+    return send_error(id, error_code::rejected,
+                      error_text(fail(errc::refused, "requests of this kind are not served here")));
   }
   reply items;
   try {
@@ -302,8 +314,7 @@ void session::deliver(std::uint32_t id, std::uint16_t flags, payload&& item) {
   if ((flags & flag::next) != 0) {
     if (!stream->take_item(std::move(item))) {
       cancel(*stream);
-      return stream->end(
-          fail(errc::unexpected, fmt::format("{} sent more items than it was asked for", wire_.peer())));
+      return stream->end(fail(errc::unexpected, fmt::format("{} sent more items than it was asked for", wire_.peer())));
     }
     if (!stream->has_news) {
       stream->has_news = true;
@@ -344,17 +355,19 @@ void session::on_connection_error(const frame& f) {
     case error_code::rejected_resume:
       if (side_ == role::server || established_) return;
       return end(fail(errc::refused, fmt::format("{} refused the connection: {}", wire_.peer(), text)), ending::polite);
-    case error_code::connection_close: return;  // the peer closes when its streams have ended
+    case error_code::connection_close:
+      return;  // the peer closes when its streams have ended
     default:
-      return end(fail(errc::disconnected, fmt::format("{} gave up the connection: {}", wire_.peer(), text)), ending::polite);
+      return end(fail(errc::disconnected, fmt::format("{} gave up the connection: {}", wire_.peer(), text)),
+                 ending::polite);
   }
 }
 
 void session::on_keepalive(const frame& f) {
   if (f.stream != 0 || !f.has(flag::respond)) return;
   if (f.data.size() > keepalive_bytes_max) {
-    return protocol_error(error_code::connection_error,
-                          fmt::format("sent a keepalive of {} octets; {} are accepted", f.data.size(), keepalive_bytes_max));
+    return protocol_error(error_code::connection_error, fmt::format("sent a keepalive of {} octets; {} are accepted",
+                                                                    f.data.size(), keepalive_bytes_max));
   }
   frame answer;
   answer.type = frame_type::keepalive;

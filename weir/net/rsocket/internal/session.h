@@ -40,9 +40,9 @@ enum class role : std::uint8_t { client, server };
 
 struct session_config {
   role side = role::client;
-  setup hello;       ///< client: what it asks for
-  handlers serve;    ///< client: what it answers with
-  acceptor accept;   ///< server: decides about the client
+  setup hello;      ///< client: what it asks for
+  handlers serve;   ///< client: what it answers with
+  acceptor accept;  ///< server: decides about the client
   std::uint32_t setup_ms_max = limits::setup_ms_max;
   std::function<void(const std::string&)> log;  ///< may be empty
   std::function<void(session&)> gone;           ///< called once, when the connection is closed; may be empty
@@ -141,8 +141,8 @@ class session final : public net::internal::connection_events, public std::enabl
 
   bool ended_ = false;
   bool half_a_frame_ = false;  // the beginning of a frame has come and not its end
-  bool set_up_ = false;       // server: a SETUP was accepted. Client: its own was sent
-  bool established_ = false;  // client: the peer has answered something
+  bool set_up_ = false;        // server: a SETUP was accepted. Client: its own was sent
+  bool established_ = false;   // client: the peer has answered something
   handlers serve_;
 
   std::uint32_t next_id_;

@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint64_t ns_per_ms = 1'000'000;
 
 bool is_http(std::string_view text) {
-  constexpr std::array methods{"GET ", "POST ", "PUT ", "HEAD ", "DELETE ", "OPTIONS ", "PATCH ", "CONNECT ", "TRACE ", "PRI * "};
+  constexpr std::array methods{"GET ",     "POST ",  "PUT ",     "HEAD ",  "DELETE ",
+                               "OPTIONS ", "PATCH ", "CONNECT ", "TRACE ", "PRI * "};
   return std::any_of(methods.begin(), methods.end(), [&](std::string_view method) { return text.starts_with(method); });
 }
 

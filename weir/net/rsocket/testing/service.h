@@ -23,14 +23,30 @@ namespace weir::net::rsocket::testing {
 /// What happened to the flows of a `watched_flow`'s kind. Waiting ends with the event; the test's time limit is the limit.
 class watch {
  public:
-  void emitted() { change([this] { ++emitted_; }); }
-  void began() { change([this] { ++began_; }); }
-  void destroyed() { change([this] { ++destroyed_; }); }
-  [[nodiscard]] std::uint64_t emitted_so_far() const { return look([this] { return emitted_; }); }
-  [[nodiscard]] std::uint64_t destroyed_so_far() const { return look([this] { return destroyed_; }); }
-  void wait_for_destroyed(std::uint64_t count) { wait([this, count] { return destroyed_ >= count; }); }
-  void wait_for_emitted(std::uint64_t count) { wait([this, count] { return emitted_ >= count; }); }
-  void wait_for_began(std::uint64_t count) { wait([this, count] { return began_ >= count; }); }
+  void emitted() {
+    change([this] { ++emitted_; });
+  }
+  void began() {
+    change([this] { ++began_; });
+  }
+  void destroyed() {
+    change([this] { ++destroyed_; });
+  }
+  [[nodiscard]] std::uint64_t emitted_so_far() const {
+    return look([this] { return emitted_; });
+  }
+  [[nodiscard]] std::uint64_t destroyed_so_far() const {
+    return look([this] { return destroyed_; });
+  }
+  void wait_for_destroyed(std::uint64_t count) {
+    wait([this, count] { return destroyed_ >= count; });
+  }
+  void wait_for_emitted(std::uint64_t count) {
+    wait([this, count] { return emitted_ >= count; });
+  }
+  void wait_for_began(std::uint64_t count) {
+    wait([this, count] { return began_ >= count; });
+  }
 
  private:
   template <class F>
@@ -187,11 +203,12 @@ class service {
     if (*route == "silent") return silent_flow(watch_);
     if (*route == "throws") throw std::runtime_error("thrown by the handler");
     if (*route == "broken" || *route == "throws_later") {
-      return flow::generate([left = 3, throwing = *route == "throws_later"]() mutable -> result<std::optional<payload>> {
-        if (left-- > 0) return std::optional(text("good"));
-        if (throwing) throw std::runtime_error("thrown by the flow");
-        return weir::fail(errc::corrupt, "the rest is broken");
-      });
+      return flow::generate(
+          [left = 3, throwing = *route == "throws_later"]() mutable -> result<std::optional<payload>> {
+            if (left-- > 0) return std::optional(text("good"));
+            if (throwing) throw std::runtime_error("thrown by the flow");
+            return weir::fail(errc::corrupt, "the rest is broken");
+          });
     }
     return flow::fail<payload>(weir::fail(errc::not_found, "no route " + *route));
   }
