@@ -22,7 +22,7 @@
 // Rules that every flow keeps, and may rely on:
 //   R1  Items and ends come only inside pull, on the puller's thread, with no lock held.
 //   R2  A waker posts; it never runs the consumer inline. Wakes may be spurious. A waker that was handed over with
-//       `pending` is called at least once, or the flow is destroyed first.
+//       `pending` is called at least once, perhaps already before pull returns, or the flow is destroyed first.
 //   R3  pending may be spurious; a lost wake may not.
 //   R4  What upstream gave is passed on before pull returns: nothing waits for company.
 //   R5  A flow is moved only before its first pull.

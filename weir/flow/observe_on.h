@@ -232,7 +232,10 @@ class hop {
 ///            code `threw`.
 ///   Bounds   upstream is at most the ring ahead of the consumer. It gives up the executor after limits::run_items.
 ///   Owns     upstream, which is destroyed on the executor's thread; before the first pull, on the consumer's.
-///            The executor must outlive the flow, and run what was posted before it goes.
+///            The executor must outlive the flow, and run what was posted before it goes. A consumer that leaves early
+///            does not wait for upstream: what upstream refers to must live until the executor has let it go, so
+///            declare it before the executor.
+///            A blocking driver (for_each.h) must not run on that executor: it would wait for what stands behind it.
 ///   Waits    never: the destructor does not wait for upstream, only for a call of the consumer's waker under way (R7).
 ///   Memory   the ring, in one allocation, and one for the state.
 ///   Source   docs/design/0002-pull-emit.md, which says how this relates to observeOn and subscribeOn of ReactiveX.

@@ -131,8 +131,8 @@ TEST(observe_on, has_a_ring_of_64_kib_at_most) {
 }
 
 TEST(observe_on, passes_a_single_item_on_at_once_when_upstream_is_pending) {
+  testing::stage on;  // outlives the executor, which destroys the script
   manual_executor there;
-  testing::stage on;
   auto flow = script({item(1), pending(), item(2)}, on) | observe_on(there);
   error failure;
   int wakes = 0;

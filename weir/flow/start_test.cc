@@ -74,8 +74,8 @@ TEST(start, gives_others_their_turn_every_4096_items) {
 }
 
 TEST(start, sleeps_while_the_flow_is_pending) {
-  manual_executor on;
   testing::stage stage;
+  manual_executor on;
   story told;
   const subscription running = start(script({item(1), pending(), item(2)}, stage), on, telling(told));
   on.run_all();
@@ -108,8 +108,8 @@ TEST(start, tells_of_failures_and_exceptions) {
 TEST(start, a_cancelled_subscription_hears_nothing_more) {
   const life_balance lives;
   for (std::size_t runs = 0; runs < 3; ++runs) {
-    manual_executor on;
     testing::stage stage;
+    manual_executor on;
     story told;
     {
       const subscription running =
