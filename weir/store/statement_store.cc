@@ -78,7 +78,10 @@ result<receipt> store_impl::write(std::span<const verified_batch> batches) {
 result<store_impl::new_content> store_impl::find_new(std::span<const verified_batch> batches) {
   new_content what;
   what.index.after = totals_;
+  // One transaction for all look-ups: by itself, each would lock and unlock the log.
+  WEIR_TRY(auto look_ups, sqlite_transaction::begin(writer_, sqlite_transaction::kind::read));
   WEIR_CHECK(find_new_bundles_and_statements(batches, what));
+  WEIR_CHECK(look_ups.commit());
   WEIR_CHECK(find_new_objects(batches, what));
   return what;
 }
