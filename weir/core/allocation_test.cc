@@ -29,10 +29,11 @@ void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return std::malloc(size == 0 ? 1 : size);
 }
 void* operator new[](std::size_t size, const std::nothrow_t& quiet) noexcept { return operator new(size, quiet); }
-void operator delete(void* made) noexcept { std::free(made); }
-void operator delete[](void* made) noexcept { std::free(made); }
-void operator delete(void* made, std::size_t) noexcept { std::free(made); }
-void operator delete[](void* made, std::size_t) noexcept { std::free(made); }
+// Kept out of line, or g++ sees free() where delete was called and takes it for a mistake.
+[[gnu::noinline]] void operator delete(void* made) noexcept { std::free(made); }
+[[gnu::noinline]] void operator delete[](void* made) noexcept { std::free(made); }
+[[gnu::noinline]] void operator delete(void* made, std::size_t) noexcept { std::free(made); }
+[[gnu::noinline]] void operator delete[](void* made, std::size_t) noexcept { std::free(made); }
 
 namespace weir {
 namespace {

@@ -79,7 +79,7 @@ rc::Gen<cbor_value> any_value(int depth) {
         const auto before = [](const auto& a, const auto& b) {
           return std::make_pair(a.first.size(), to_bytes(a.first)) < std::make_pair(b.first.size(), to_bytes(b.first));
         };
-        std::stable_sort(list.begin(), list.end(), before);
+        std::sort(list.begin(), list.end(), before);
         list.erase(
             std::unique(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
             list.end());

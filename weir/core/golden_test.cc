@@ -12,13 +12,13 @@
 namespace weir {
 namespace {
 
-nlohmann::json golden() {
+nlohmann::json golden(const char* part) {
   const auto path = std::filesystem::path(__FILE__).parent_path() / "../../tests/golden/core/vectors.json";
-  return nlohmann::json::parse(read_file(path, 1 << 20).value());
+  return nlohmann::json::parse(read_file(path, 1 << 20).value()).at(part);
 }
 
 TEST(golden, what_javascript_writes_is_read_and_written_alike) {
-  const auto items = golden().at("accepted");
+  const auto items = golden("accepted");
   EXPECT_GE(items.size(), 30u);
   for (const auto& item : items) {
     const auto name = item.at("name").get<std::string>();
@@ -34,7 +34,7 @@ TEST(golden, what_javascript_writes_is_read_and_written_alike) {
 }
 
 TEST(golden, what_javascript_refuses_is_refused) {
-  for (const auto& item : golden().at("refused")) {
+  for (const auto& item : golden("refused")) {
     const bytes octets = from_hex(item.at("octets").get<std::string>()).value();
     EXPECT_FALSE(cbor::validate(octets)) << item.at("name");
   }
@@ -42,7 +42,7 @@ TEST(golden, what_javascript_refuses_is_refused) {
 
 // Every prefix and every flipped bit of octets that we did not make ourselves.
 TEST(golden, damaged_items_are_refused_or_the_one_spelling_of_another) {
-  for (const auto& item : golden().at("accepted")) {
+  for (const auto& item : golden("accepted")) {
     const bytes whole = from_hex(item.at("octets").get<std::string>()).value();
     for (std::size_t size = 0; size < whole.size(); ++size) {
       ASSERT_FALSE(cbor::validate(bytes_view(whole).first(size))) << item.at("name") << size;
