@@ -1,5 +1,6 @@
 #include <weir/net/endpoint.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -53,6 +54,8 @@ result<endpoint> endpoint::parse(std::string_view text) {
   }
   if (at.host.empty()) return invalid(text, "the host is missing");
   if (at.host.size() > host_bytes_max) return invalid(text, "the host is too long");
+  if (!std::all_of(at.host.begin(), at.host.end(), [](char c) { return c > ' ' && c < 0x7f; }))
+    return invalid(text, "a host is written in ASCII, without blanks (as xn--… where its name is not)");
   const auto* const end = port.data() + port.size();
   const auto [rest, bad] = std::from_chars(port.data(), end, at.port);
   if (port.empty() || bad != std::errc{} || rest != end) return invalid(text, "the port is a number up to 65535");

@@ -64,7 +64,8 @@ struct handlers {
 /// Decides about a new connection: the handlers to serve it with, or an error that refuses the setup.
 using acceptor = std::function<result<handlers>(const setup& asked, const std::string& peer)>;
 
-/// The calling side of one connection. A handle: copies share the connection, the last one closes it.
+/// The calling side of one connection. A handle: copies of it and the flows of its requests share the connection, and it is
+/// closed with the last of them, or by close().
 ///   Threads  shared: call and pull from any thread (each flow from one at a time).
 class requester {
  public:

@@ -263,19 +263,28 @@ TEST_F(rsocket, a_server_that_ends_fails_open_streams_as_disconnected) {
 }
 
 TEST_F(rsocket, items_that_came_before_the_connection_was_lost_are_given_first) {
-  auto to = std::optional(connect());
-  auto items = to->request_stream(routed("endless", "10"), 8);
+  auto to = connect();
+  auto items = to.request_stream(routed("endless", "10"), 8);
   std::size_t count = 0;
   const auto ended = flow::for_each(std::move(items), [&](const payload& item) {
     EXPECT_EQ(number_of(item), count);
     if (count++ == 0) {
       served.seen().wait_for_emitted(8);
-      to.reset();
+      to.close();
     }
   });
   ASSERT_FALSE(ended.ok());
   EXPECT_EQ(ended.error().code, errc::disconnected);
   EXPECT_GE(count, 1U);
+}
+
+TEST_F(rsocket, a_flow_keeps_its_connection_open_when_the_requester_is_gone) {
+  auto items = connect().request_stream(routed("endless", "10"), 8) | flow::take(100);
+  const auto got = flow::to_vector(std::move(items));
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  EXPECT_EQ(got->size(), 100U);
+  // With the last flow gone the connection goes too.
+  served.seen().wait_for_destroyed(1);
 }
 
 TEST_F(rsocket, flows_outlive_requester_connection_and_loop) {
@@ -292,6 +301,7 @@ TEST_F(rsocket, flows_outlive_requester_connection_and_loop) {
     EXPECT_EQ(begun->pull(
                   demand, [](payload&&) {}, cx),
               flow::step::pending);
+    to->close();
   }
   gone.reset();
   for (auto* items : {&begun, &unused}) {

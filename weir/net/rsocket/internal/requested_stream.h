@@ -118,12 +118,13 @@ class requested_stream final : public sender, public std::enable_shared_from_thi
   std::optional<outgoing> outgoing_;
 };
 
-/// The consumer's end: what the public functions return, erased.
+/// The consumer's end: what the public functions return, erased. Keeps the connection open as a handle of it does.
 class requested_flow {
  public:
   using value_type = payload;
 
-  explicit requested_flow(std::shared_ptr<requested_stream> stream) : stream_(std::move(stream)) {}
+  requested_flow(std::shared_ptr<requested_stream> stream, std::shared_ptr<const requester::internals> open)
+      : open_(std::move(open)), stream_(std::move(stream)) {}
   requested_flow(requested_flow&&) noexcept = default;
   requested_flow& operator=(requested_flow&&) = delete;
   ~requested_flow() {
@@ -136,6 +137,7 @@ class requested_flow {
   }
 
  private:
+  std::shared_ptr<const requester::internals> open_;  // let go after the cancel of ~requested_flow is on its way
   std::shared_ptr<requested_stream> stream_;
 };
 
