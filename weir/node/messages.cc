@@ -8,6 +8,7 @@
 
 #include <weir/core/cbor.h>
 #include <weir/core/limits.h>
+#include <weir/core/utf8.h>
 #include <weir/store/statement.h>
 
 namespace weir::node {
@@ -56,6 +57,14 @@ result<std::uint64_t> read_count(cbor::reader& in, std::uint64_t count_max, std:
 void write_texts(cbor::writer& out, const std::vector<std::string>& texts) {
   out.array(texts.size());
   for (const std::string& text : texts) out.text(text);
+}
+
+// Findings name files, and a file's name may be long and any octets, where CBOR's text is UTF-8.
+std::string as_finding(std::string text) {
+  if (text.size() > limits::ref_bytes_max) text.resize(limits::ref_bytes_max);
+  if (!is_utf8(text))
+    std::replace_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+  return text;
 }
 
 result<std::vector<std::string>> read_texts(cbor::reader& in, std::uint64_t count_max, std::string_view what) {
@@ -263,8 +272,7 @@ bytes encode(const store::row& what) {
   bytes out;
   cbor::writer writer(out);
   writer.map(4).key("id").link(what.id).key("bundle").link(cid(codec::dag_cbor, what.bundle));
-  writer.key("counter").unsigned_integer(what.counter).key("statement");
-  append(out, what.encoded);  // a DAG-CBOR map itself: it stands as it is
+  writer.key("counter").unsigned_integer(what.counter).key("statement").encoded(what.encoded);
   return out;
 }
 
@@ -288,8 +296,10 @@ result<store::row> decode_row(bytes_view octets) {
 bytes encode(const store::damage& what) {
   bytes out;
   cbor::writer writer(out);
+  std::vector<std::string> first;
+  std::transform(what.first.begin(), what.first.end(), std::back_inserter(first), as_finding);
   writer.map(6).key("first");
-  write_texts(writer, what.first);
+  write_texts(writer, first);
   writer.key("unattested").unsigned_integer(what.unattested).key("totals_differ").boolean(what.totals_differ);
   writer.key("corrupt_objects").unsigned_integer(what.corrupt_objects);
   writer.key("dangling_objects").unsigned_integer(what.dangling_objects);

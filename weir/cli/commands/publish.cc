@@ -57,6 +57,7 @@ void print_totals(const settings& common, const publish_options& how, const tota
 }  // namespace
 
 int publish(const settings& common, const publish_options& how, interrupt& signals) {
+  if (auto named = store::check_namespace(how.name_space); !named) return tell(common, named.error());
   auto api = open(common, directory::may_be_new);
   if (!api) return tell(common, api.error());
 
