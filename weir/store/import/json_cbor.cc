@@ -66,7 +66,8 @@ class cbor_builder {
   bool number_float(double number, const std::string& spelled) {
     // A whole number comes here when no integer of 64 bits holds it.
     if (spelled.find_first_of(".eE") == std::string::npos)
-      return broken(fmt::format("{} does not fit into 64 bits; write it as a text", spelled));
+      return broken_at(taken_ - 1,  // the parser has looked at the octet behind the number
+                       fmt::format("{} does not fit into 64 bits; write it as a text", spelled));
     return value([&](cbor::writer& w) { w.floating(number); });
   }
   bool string(std::string& text) {

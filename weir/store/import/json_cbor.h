@@ -16,7 +16,7 @@ namespace weir::store::internal {
 
 /// What went wrong in a text, and where.
 struct json_fault {
-  std::size_t column = 0;  ///< in octets, from 1
+  std::size_t column = 0;  ///< in octets, from 1: where what is wrong ends
   std::string sentence;
   errc code = errc::malformed;
 };
