@@ -27,8 +27,9 @@ TEST(endpoint, the_parts_are_where_they_belong) {
 
 TEST(endpoint, what_is_not_an_address_is_refused_and_named) {
   const std::string long_path = "unix:/" + std::string(107, 'x');
-  for (const std::string text : {"", "host", "host:", ":9001", "host:65536", "host:-1", "host:9001x", "host: 9001", "ho st:9001", "h\xc3\xb6st:9001",
-                                 "::1:9001", "[::1]9001", "[::1", "[host]:9001", "unix:", long_path.c_str()}) {
+  for (const std::string text :
+       {"", "host", "host:", ":9001", "host:65536", "host:-1", "host:9001x", "host: 9001", "ho st:9001",
+        "h\xc3\xb6st:9001", "::1:9001", "[::1]9001", "[::1", "[host]:9001", "unix:", long_path.c_str()}) {
     const auto at = endpoint::parse(text);
     ASSERT_FALSE(at.ok()) << text;
     EXPECT_EQ(at.error().code, errc::invalid_argument) << text;

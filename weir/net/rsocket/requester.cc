@@ -67,12 +67,14 @@ result<requester> requester::connect(loop& on, const endpoint& to, setup hello, 
 
 reply requester::request_response(payload request) const {
   return internal::requested_flow(
-      std::make_shared<internal::requested_stream>(inside_->link, frame_type::request_response, std::move(request), 1), inside_);
+      std::make_shared<internal::requested_stream>(inside_->link, frame_type::request_response, std::move(request), 1),
+      inside_);
 }
 
 reply requester::request_stream(payload request, std::uint32_t window) const {
   return internal::requested_flow(std::make_shared<internal::requested_stream>(
-      inside_->link, frame_type::request_stream, std::move(request), window), inside_);
+                                      inside_->link, frame_type::request_stream, std::move(request), window),
+                                  inside_);
 }
 
 counters requester::count() const { return internal::counters_of(inside_->link->counters()); }

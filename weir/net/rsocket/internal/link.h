@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 
+#include <weir/core/result.h>
 #include <weir/net/internal/live_counters.h>
 #include <weir/net/loop.h>
 
