@@ -1,10 +1,10 @@
 # Runs at install time: installs the public headers of every layer, and of internal/ only what they include,
-# directly or not.
+# directly or not. What tests share (testing/) stays here.
 cmake_minimum_required(VERSION 3.25)  # an install script starts with the policies of CMake 2
 set(pending "")
 foreach(layer IN LISTS weir_header_layers)
   file(GLOB_RECURSE headers RELATIVE "${weir_source_dir}" "${weir_source_dir}/weir/${layer}/*.h")
-  list(FILTER headers EXCLUDE REGEX "/internal/")
+  list(FILTER headers EXCLUDE REGEX "/(internal|testing)/")
   list(APPEND pending ${headers})
 endforeach()
 
