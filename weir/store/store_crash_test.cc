@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <weir/core/file_faults.h>
+#include <weir/core/hex.h>
 #include <weir/core/testing/temporary_directory.h>
 #include <weir/store/internal/store_impl.h>
 #include <weir/store/testing/damage_files.h>
@@ -50,6 +51,21 @@ class faulty_disk final : public file_faults {
     return decide ? decide(step, path, octets) : answer{};
   }
 };
+
+// The worked example of docs/formats/segment.md; the checksum was computed by another program.
+TEST(store_crash, a_segment_has_the_octets_of_the_documented_example) {
+  const temporary_directory dir;
+  write_one(*opened(dir / "s"), sealed({record_of("hello\n")}));
+  EXPECT_EQ(to_hex(read_whole(dir / "s/objects/00000001.seg")),
+            "7765697273656700"
+            "01000000"
+            "01000000"
+            "06000000"
+            "ad320a73"
+            "55"
+            "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
+            "68656c6c6f0a");
+}
 
 // The moment between the sync of the objects and the commit of the statements: the directory is copied when the disk
 // has been asked to sync, as a power cut there would leave it, then cut further at every octet of what was appended.
