@@ -81,6 +81,6 @@ counters requester::count() const { return internal::counters_of(inside_->link->
 
 std::string requester::peer() const { return inside_->link->peer(); }
 
-void requester::close() { close_link(inside_->link); }
+void requester::close() const { close_link(inside_->link); }
 
 }  // namespace weir::net::rsocket

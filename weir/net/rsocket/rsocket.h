@@ -89,7 +89,8 @@ class requester {
 
   [[nodiscard]] counters count() const;
   [[nodiscard]] std::string peer() const;
-  void close();
+  /// Ends the connection for all copies: open streams fail with `disconnected` after the items that came.
+  void close() const;
 
   struct internals;
   explicit requester(std::shared_ptr<internals> inside);
