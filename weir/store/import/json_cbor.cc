@@ -172,8 +172,10 @@ class cbor_builder {
 
   // Puts the members in canonical order and refuses a repetition, at the second of the two.
   bool check_members(container& of) {
-    std::ranges::stable_sort(of.members, [](const member& a, const member& b) {
-      return a.key.size() != b.key.size() ? a.key.size() < b.key.size() : a.key < b.key;
+    std::ranges::sort(of.members, [](const member& a, const member& b) {
+      if (a.key.size() != b.key.size()) return a.key.size() < b.key.size();
+      const int order = a.key.compare(b.key);
+      return order != 0 ? order < 0 : a.index < b.index;
     });
     const auto twice = std::ranges::adjacent_find(of.members, {}, &member::key);
     if (twice == of.members.end()) return true;
