@@ -146,6 +146,7 @@ TEST(cbor_rules, each_rule_has_an_item_that_only_it_refuses) {
       {"", "offset 0", "an item is expected, but the input ends"},
       {"8201", "offset 0", "more items than there are octets left"},
       {"820182", "offset 2", "more items than"},
+      {"a2616100", "offset 0", "more items than"},  // an entry takes two octets
       {"1800", "offset 0", "shortest form"},
       {"1817", "offset 0", "shortest form"},
       {"1900ff", "offset 0", "shortest form"},

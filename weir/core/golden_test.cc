@@ -26,9 +26,9 @@ TEST(golden, what_javascript_writes_is_read_and_written_alike) {
     const auto value = testing::decode(octets);
     ASSERT_TRUE(value) << name << ": " << value.error().message;
     EXPECT_EQ(to_hex(testing::encode(*value)), to_hex(octets)) << name;
-    EXPECT_EQ(to_hex(sha256(octets)), item.at("sha256")) << name;
-    EXPECT_EQ(cid::of(codec::raw, octets).text(), item.at("raw")) << name;
-    EXPECT_EQ(cid::of(codec::dag_cbor, octets).text(), item.at("dag_cbor")) << name;
+    EXPECT_EQ(to_hex(sha256(octets)), item.at("sha256").get<std::string>()) << name;
+    EXPECT_EQ(cid::of(codec::raw, octets).text(), item.at("raw").get<std::string>()) << name;
+    EXPECT_EQ(cid::of(codec::dag_cbor, octets).text(), item.at("dag_cbor").get<std::string>()) << name;
     EXPECT_EQ(cid::parse(item.at("dag_cbor").get<std::string>()).value(), cid::of(codec::dag_cbor, octets));
   }
 }

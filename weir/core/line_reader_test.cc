@@ -84,6 +84,13 @@ TEST(line_reader, the_limit_is_on_the_line_without_its_end) {
   }
 }
 
+// The first read ends between the '\r' and the '\n': one octet more than the limit is held, and the line is good.
+TEST(line_reader, the_longest_line_may_have_its_end_cut_in_two_by_a_read) {
+  const std::string longest(64 * 1024 - 1, 'x');
+  EXPECT_EQ(read_text(longest + "\r\n", longest.size()).lines, lines{longest});
+  EXPECT_FALSE(read_text(longest + "x\r\n", longest.size()).error.empty());
+}
+
 TEST(line_reader, a_line_that_never_ends_is_refused_in_bounded_memory) {
   auto from = line_reader::open("/dev/zero", 100'000);
   ASSERT_TRUE(from);
