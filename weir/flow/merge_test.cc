@@ -262,6 +262,42 @@ TEST(merge, of_a_merge_wakes_through_both) {
   EXPECT_EQ(seen.end, step::done);
 }
 
+/// Calls its waker in every pull, also when it has items and when it is done: wakes may be spurious (R2).
+class restless {
+ public:
+  using value_type = counted;
+  explicit restless(int from) : next_(from), end_(from + 5) {}
+  template <class Emit>
+  step pull(std::size_t& demand, Emit&& emit, context& cx) {
+    cx.wake()();
+    for (; next_ != end_; --demand) {
+      if (demand == 0) return step::more;
+      emit(counted(next_++));
+    }
+    return step::done;
+  }
+
+ private:
+  int next_;
+  int end_;
+};
+
+TEST(merge, is_not_confused_by_wakes_of_flows_that_are_ready_or_done) {
+  const life_balance lives;
+  for (const std::size_t concurrent_max : {1u, 2u, 3u}) {
+    std::vector<int> seen;
+    ASSERT_TRUE(from_range({0, 10, 20, 30}) | map([](int from) { return restless(from); }) |
+                merge({.concurrent_max = concurrent_max, .quantum = 2}) |
+                for_each([&](counted&& of) { seen.push_back(of.number()); }));
+    ASSERT_EQ(seen.size(), 20u);
+    for (int from : {0, 10, 20, 30}) {
+      EXPECT_EQ(only(seen, [=](int i) { return i / 10 == from / 10; }),
+                (std::vector<int>{from, from + 1, from + 2, from + 3, from + 4}));
+    }
+  }
+  EXPECT_EQ(lives.surplus(), 0);
+}
+
 TEST(merge, lets_rare_items_through_beside_a_filter_that_rejects_all) {
   const auto first_item = first(merge(range(0, 1'000'000'000) | filter([](int) { return false; }),
                                       range(0, 100'000) | filter([](int i) { return i == 90'000; })));
