@@ -12,6 +12,7 @@
 #include <weir/core/testing/temporary_directory.h>
 #include <weir/store/internal/store_impl.h>
 #include <weir/store/testing/damage_files.h>
+#include <weir/store/testing/lying_disk.h>
 #include <weir/store/testing/samples.h>
 
 namespace weir::store {
@@ -299,6 +300,42 @@ TEST(store_crash, an_index_without_room_is_disk_full_and_takes_the_objects_back)
   EXPECT_EQ(rows_of(*store, "SELECT * FROM *").size(), acknowledged);
   write_one(*store, sealed(records_of("more", 100)));
   EXPECT_TRUE(is_sound(*store));
+}
+
+// The log of the index was written, its sync failed: it may hold the whole transaction or not, so the objects must stay
+// for the case that it does, and nothing may be written over them.
+TEST(store_crash, a_commit_in_doubt_is_decided_by_opening_again_and_nothing_is_written_before) {
+  const temporary_directory dir;
+  const verified_batch first = sealed(records_of("first", 3)), second = sealed(records_of("second", 3));
+  {
+    lying_disk disk;
+    auto store = opened(dir / "s");
+    write_one(*store, first);
+    const auto segment = dir / "s/objects/00000001.seg";
+    const auto committed = std::filesystem::file_size(segment);
+    disk.fail_syncs(true);
+    const auto failed = store->write({&second, 1});
+    disk.fail_syncs(false);
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code, errc::io) << failed.error().message;
+    EXPECT_GT(std::filesystem::file_size(segment), committed);
+    const auto refused = store->write({&second, 1});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("opened again"), std::string::npos) << refused.error().message;
+    EXPECT_EQ(rows_of(*store, "SELECT * FROM *").size(), 3u);
+    EXPECT_EQ(store->missing_objects(std::vector<cid>{second.objects()[0].id})->size(), 1u);
+    copy_store(dir / "s", dir / "crashed");
+  }
+  for (const char* name : {"crashed", "s"}) {
+    const auto store = opened(dir / name);
+    const std::uint64_t statements = totals_of(*store).statements;
+    EXPECT_TRUE(statements == 3 || statements == 6) << statements;
+    EXPECT_TRUE(is_sound(*store)) << name;
+    const receipt done = write_one(*store, second);
+    EXPECT_EQ(done.statements + done.already_here, 3u);
+    EXPECT_EQ(totals_of(*store).statements, 6u);
+    EXPECT_TRUE(is_sound(*store)) << name;
+  }
 }
 
 }  // namespace
