@@ -8,8 +8,8 @@ namespace weir::cli {
 // as well as a program that reads the logs.
 inline constexpr int exit_ok = 0;
 inline constexpr int exit_usage = 2;
-inline constexpr int exit_damaged = 3;       ///< `weir check` found damage
-inline constexpr int exit_interrupted = 130; ///< a second Ctrl-C
+inline constexpr int exit_damaged = 3;        ///< `weir check` found damage
+inline constexpr int exit_interrupted = 130;  ///< a second Ctrl-C
 
 constexpr int exit_status(errc code) noexcept { return 10 + static_cast<int>(code); }
 

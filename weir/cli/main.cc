@@ -28,8 +28,9 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string(node::version()));
   app.require_subcommand(1);
   app.fallthrough();
-  app.footer("Queries: SELECT * FROM NAMESPACE[.*] [WHERE …] [LIMIT n]. Exit statuses: 0 done, 2 usage, 3 damage found,\n"
-             "10 + the error's code otherwise (docs/command.md).");
+  app.footer(
+      "Queries: SELECT * FROM NAMESPACE[.*] [WHERE …] [LIMIT n]. Exit statuses: 0 done, 2 usage, 3 damage found,\n"
+      "10 + the error's code otherwise (docs/command.md).");
 
   cli::settings common;
   common.data = default_data();
@@ -50,13 +51,13 @@ int main(int argc, char** argv) {
   cli::publish_options publish_how;
   auto* publish = app.add_subcommand("publish", "Sign and store the records of files");
   publish->add_option("namespace", publish_how.name_space, "Dotted namespace: images.example")->required();
-  publish->add_option("files", publish_how.files, "JSON lines or Debian Packages files; - is standard input")->required();
-  publish
-      ->add_option("--format", publish_how.import.format, "How to read the files")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, store::import_format>{
-          {"auto", store::import_format::automatic},
-          {"jsonl", store::import_format::json_lines},
-          {"deb822", store::import_format::deb822}}));
+  publish->add_option("files", publish_how.files, "JSON lines or Debian Packages files; - is standard input")
+      ->required();
+  publish->add_option("--format", publish_how.import.format, "How to read the files")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, store::import_format>{{"auto", store::import_format::automatic},
+                                                      {"jsonl", store::import_format::json_lines},
+                                                      {"deb822", store::import_format::deb822}}));
   publish->add_option("--ref", publish_how.import.ref_field, "JSON lines: the member that identifies the record");
   publish->add_option("--prefix", publish_how.import.ref_prefix, "JSON lines: put before that identifier: dpla:");
   publish->add_option("--tags", publish_how.import.tag_field, "JSON lines: the member with the tags");

@@ -30,7 +30,8 @@ std::string progress_text(const std::string& what, const std::string& items, dou
   }
   text += fmt::format("  {} {}  {}", with_commas(count), items, as_rate(count, seconds));
   // Before a hundredth is done the guess would jump about.
-  if (fraction >= 0.01 && fraction < 1) text += fmt::format("  {} left", as_duration(seconds * (1 - fraction) / fraction));
+  if (fraction >= 0.01 && fraction < 1)
+    text += fmt::format("  {} left", as_duration(seconds * (1 - fraction) / fraction));
   return text;
 }
 

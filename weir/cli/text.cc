@@ -31,7 +31,8 @@ std::string as_duration(double seconds) {
 }
 
 std::string as_rate(std::uint64_t items, double seconds) {
-  return with_commas(static_cast<std::uint64_t>(std::llround(static_cast<double>(items) / std::max(seconds, 1e-3)))) + "/s";
+  return with_commas(static_cast<std::uint64_t>(std::llround(static_cast<double>(items) / std::max(seconds, 1e-3)))) +
+         "/s";
 }
 
 }  // namespace weir::cli

@@ -45,7 +45,8 @@ class planner {
   result<batches> operator()(payload&& listed) {
     auto decoded = decode_listing(listed.data);
     if (!decoded)
-      return fail(decoded.error().code, fmt::format("{} sent a bad listing: {}", peer_.peer(), decoded.error().message));
+      return fail(decoded.error().code,
+                  fmt::format("{} sent a bad listing: {}", peer_.peer(), decoded.error().message));
     WEIR_CHECK(count(*decoded));
     WEIR_TRY(fetch_request wanted, missing(*decoded));
     if (wanted.statements.empty()) return batches(flow::empty<store::verified_batch>());
@@ -65,8 +66,8 @@ class planner {
     for (const auto& group : list.groups) statements += group.statements.size();
     const std::uint64_t listed = where_.listed.fetch_add(statements, std::memory_order_relaxed) + statements;
     if (query_->limit() && listed > *query_->limit())
-      return fail(errc::unexpected, fmt::format("{} listed more statements than the query's LIMIT {}", peer_.peer(),
-                                                *query_->limit()));
+      return fail(errc::unexpected,
+                  fmt::format("{} listed more statements than the query's LIMIT {}", peer_.peer(), *query_->limit()));
     where_.of.store(list.of, std::memory_order_relaxed);
     where_.at.store(list.at, std::memory_order_relaxed);
     return {};
@@ -104,8 +105,10 @@ outcome merge_from(const requester& peer, const store::query& asked, store::stat
   const auto report = [&] {
     end.done.listed = where.listed.load(std::memory_order_relaxed);
     const auto of = where.of.load(std::memory_order_relaxed);
-    end.done.fraction = of == 0 ? 0 : std::min(1.0, static_cast<double>(where.at.load(std::memory_order_relaxed)) /
-                                                        static_cast<double>(of));
+    end.done.fraction =
+        of == 0
+            ? 0
+            : std::min(1.0, static_cast<double>(where.at.load(std::memory_order_relaxed)) / static_cast<double>(of));
   };
 
   // Stopped from the last to the first, each with the part of the flow that it still has: what runs on the coordinator
@@ -124,17 +127,15 @@ outcome merge_from(const requester& peer, const store::query& asked, store::stat
                                [](const store::verified_batch& batch) { return batch.bytes_held(); }) |
                   flow::cancel_on(how.stop, 1);
 
-  auto ended = flow::for_each(
-      std::move(verified),
-      [&](std::vector<store::verified_batch>&& some) -> result<void> {
-        WEIR_TRY(store::receipt written, into.write(some));
-        end.done.statements += written.statements;
-        end.done.objects += written.objects;
-        end.done.bytes += written.bytes;
-        report();
-        if (how.on_progress) how.on_progress(end.done);
-        return {};
-      });
+  auto ended = flow::for_each(std::move(verified), [&](std::vector<store::verified_batch>&& some) -> result<void> {
+    WEIR_TRY(store::receipt written, into.write(some));
+    end.done.statements += written.statements;
+    end.done.objects += written.objects;
+    end.done.bytes += written.bytes;
+    report();
+    if (how.on_progress) how.on_progress(end.done);
+    return {};
+  });
   report();
   if (!ended)
     end.failure = std::move(ended).error();

@@ -24,10 +24,10 @@ struct progress {
 };
 
 struct options {
-  std::size_t lanes = limits::lanes;         ///< fetches in flight at once, 1 to limits::lanes_max
-  unsigned verifiers = 2;                    ///< threads that check hashes and signatures
+  std::size_t lanes = limits::lanes;                 ///< fetches in flight at once, 1 to limits::lanes_max
+  unsigned verifiers = 2;                            ///< threads that check hashes and signatures
   std::function<void(const progress&)> on_progress;  ///< after every durable write; on the caller's thread
-  std::stop_token stop;                      ///< ends the merge as cancelled; what is written stays
+  std::stop_token stop;                              ///< ends the merge as cancelled; what is written stays
 };
 
 /// How a merge ended: what was done, and the failure if it did not come to its end. What `done` counts is durable either

@@ -327,15 +327,16 @@ TEST(merge, more_statements_than_the_limit_of_the_query_are_refused) {
   listing list;
   list.groups.push_back({digest{}, std::vector<digest>(3), {}});
   net::loop loop("test-peer");
-  auto peer = server::listen(loop, net::endpoint::parse("127.0.0.1:0").value(),
-                             [&](const net::rsocket::setup&, const std::string&) -> result<handlers> {
-                               return streams([&](const payload&) -> reply { return flow::just(payload{encode(list), {}}); });
-                             })
-                  .value();
+  auto peer =
+      server::listen(loop, net::endpoint::parse("127.0.0.1:0").value(),
+                     [&](const net::rsocket::setup&, const std::string&) -> result<handlers> {
+                       return streams([&](const payload&) -> reply { return flow::just(payload{encode(list), {}}); });
+                     })
+          .value();
   peer_store b;
   net::loop merging("test-merge");
-  const auto end = merge_from(requester::connect(merging, peer->address()).value(), query("SELECT * FROM test.* LIMIT 2"),
-                              *b.held);
+  const auto end =
+      merge_from(requester::connect(merging, peer->address()).value(), query("SELECT * FROM test.* LIMIT 2"), *b.held);
   ASSERT_TRUE(end.failure);
   EXPECT_EQ(end.failure->code, errc::unexpected) << end.failure->message;
 }

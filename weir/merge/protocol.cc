@@ -30,8 +30,8 @@ void write_cids(cbor::writer& out, const std::vector<cid>& ids) {
 result<bytes_view> read_packed(cbor::reader& in, std::size_t each, std::size_t count_max, std::string_view what) {
   WEIR_TRY(bytes_view packed, in.byte_string());
   if (packed.size() % each != 0)
-    return fail(errc::malformed, fmt::format("the list of {} has {} octets, which is no multiple of {}", what,
-                                             packed.size(), each));
+    return fail(errc::malformed,
+                fmt::format("the list of {} has {} octets, which is no multiple of {}", what, packed.size(), each));
   if (packed.size() / each > count_max)
     return fail(errc::too_large, fmt::format("the list of {} has {} ids; at most {} are allowed", what,
                                              packed.size() / each, count_max));
@@ -81,8 +81,8 @@ result<list_request> decode_list_request(bytes_view octets) {
   WEIR_CHECK(in.key("query"));
   WEIR_TRY(std::string_view text, in.text());
   if (text.size() > limits::query_bytes_max)
-    return fail(errc::too_large, fmt::format("a query of {} octets; at most {} are allowed", text.size(),
-                                             limits::query_bytes_max));
+    return fail(errc::too_large,
+                fmt::format("a query of {} octets; at most {} are allowed", text.size(), limits::query_bytes_max));
   request.query = text;
   WEIR_CHECK(in.end());
   return request;
@@ -113,8 +113,8 @@ result<listing> decode_listing(bytes_view octets) {
   WEIR_CHECK(in.key("groups"));
   WEIR_TRY(std::uint64_t groups, in.array());
   if (groups > limits::fetch_bundles_max)
-    return fail(errc::too_large, fmt::format("a listing of {} groups; at most {} are allowed", groups,
-                                             limits::fetch_bundles_max));
+    return fail(errc::too_large,
+                fmt::format("a listing of {} groups; at most {} are allowed", groups, limits::fetch_bundles_max));
   std::size_t statements_left = limits::fetch_statements_max, objects_left = limits::fetch_objects_max;
   for (; groups > 0; --groups) {
     WEIR_TRY(std::uint64_t parts, in.array());
@@ -175,11 +175,10 @@ result<store::block> take_section(bytes_view& sections) {
   if (length < cid::binary_size)
     return fail(errc::malformed, fmt::format("a section of {} octets has no room for its CID", length));
   if (length > sections.size())
-    return fail(errc::malformed,
-                fmt::format("a section claims {} octets where {} are left", length, sections.size()));
+    return fail(errc::malformed, fmt::format("a section claims {} octets where {} are left", length, sections.size()));
   if (length > cid::binary_size + limits::object_bytes_max)
-    return fail(errc::too_large, fmt::format("a block of {} octets; at most {} are allowed",
-                                             length - cid::binary_size, limits::object_bytes_max));
+    return fail(errc::too_large, fmt::format("a block of {} octets; at most {} are allowed", length - cid::binary_size,
+                                             limits::object_bytes_max));
   WEIR_TRY(cid id, cid::from_binary(sections.first(cid::binary_size)));
   store::block block{id, to_bytes(sections.subspan(cid::binary_size, length - cid::binary_size))};
   sections = sections.subspan(length);

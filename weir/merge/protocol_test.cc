@@ -30,22 +30,36 @@ std::string repeated(std::string_view text, int times) {
 
 // Written out by hand from RFC 8949: a map of 3, its keys shorter first, ids side by side.
 TEST(protocol, a_listing_has_the_octets_that_the_design_note_shows) {
-  const std::string expected = "a3"
-                               "626174" "05"                // "at": 5
-                               "626f66" "19012c"            // "of": 300
-                               "6667726f757073" "81" "83"   // "groups": [[
-                               "5820" + repeated("b0", 32) +              // bundle
-                               "5840" + repeated("51", 32) + repeated("52", 32) +  // statements
-                               "5824" "01551220" + repeated("0b", 32);    // objects
+  const std::string expected =
+      "a3"
+      "626174"
+      "05"  // "at": 5
+      "626f66"
+      "19012c"  // "of": 300
+      "6667726f757073"
+      "81"
+      "83"  // "groups": [[
+      "5820" +
+      repeated("b0", 32) +                                // bundle
+      "5840" + repeated("51", 32) + repeated("52", 32) +  // statements
+      "5824"
+      "01551220" +
+      repeated("0b", 32);  // objects
   EXPECT_EQ(to_hex(encode(small_listing())), expected);
 }
 
 TEST(protocol, a_fetch_request_has_the_octets_that_the_design_note_shows) {
   const fetch_request wanted{{filled(0xb0)}, {filled(0x51)}, {}};
-  const std::string expected = "a3"
-                               "6762756e646c6573" "5820" + repeated("b0", 32) +
-                               "676f626a65637473" "40"
-                               "6a73746174656d656e7473" "5820" + repeated("51", 32);
+  const std::string expected =
+      "a3"
+      "6762756e646c6573"
+      "5820" +
+      repeated("b0", 32) +
+      "676f626a65637473"
+      "40"
+      "6a73746174656d656e7473"
+      "5820" +
+      repeated("51", 32);
   EXPECT_EQ(to_hex(encode(wanted)), expected);
 }
 
@@ -110,7 +124,10 @@ TEST(protocol, a_listing_over_the_limit_in_two_groups_is_too_large) {
 TEST(protocol, a_section_is_what_car_files_hold) {
   bytes sections;
   append_section(sections, cid(codec::raw, filled(0xaa)), as_bytes("hi"));
-  EXPECT_EQ(to_hex(sections), "26" "01551220" + repeated("aa", 32) + "6869");  // 0x26 = 36 + 2
+  EXPECT_EQ(to_hex(sections),
+            "26"
+            "01551220" +
+                repeated("aa", 32) + "6869");  // 0x26 = 36 + 2
 }
 
 TEST(protocol, sections_come_off_one_by_one) {

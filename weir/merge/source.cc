@@ -80,7 +80,8 @@ class block_reader {
   static constexpr std::size_t bundles_at_once = 4, statements_at_once = 128;
 
   template <class Read>
-  static result<void> read(const std::vector<digest>& ids, std::size_t& at, std::size_t at_once, bytes& to, Read read_some) {
+  static result<void> read(const std::vector<digest>& ids, std::size_t& at, std::size_t at_once, bytes& to,
+                           Read read_some) {
     const auto some = std::span(ids).subspan(at, std::min(at_once, ids.size() - at));
     WEIR_TRY(std::vector<bytes> blocks, read_some(some));
     for (std::size_t i = 0; i < some.size(); ++i) append_section(to, cid(codec::dag_cbor, some[i]), blocks[i]);
@@ -109,7 +110,9 @@ reply source::list(bytes_view request) {
   auto now = store_.count();
   if (!now) return flow::fail<payload>(std::move(now).error());
   return internal::lister(store_.select(*query, asked->after), now->counter) |
-         flow::map([held = *std::move(held)](listing&& some) { return payload{encode(some), {}}; }) |
+         flow::map([held = *std::move(held)](listing&& some) {
+           return payload{encode(some), {}};
+         }) |
          flow::observe_on(reader_, {.capacity = payloads_ahead});
 }
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <weir/core/file.h>
 #include <weir/flow/worker.h>
@@ -25,10 +25,11 @@ class running final : public daemon {
  public:
   static result<std::unique_ptr<daemon>> start(daemon_options how) {
     if (!how.listen.is_local())
-      return fail(errc::unsupported,
-                  fmt::format("cannot listen on {}: others could reach it, and this version has neither TLS nor grants; "
-                              "use a loopback address such as 127.0.0.1:9001",
-                              how.listen.text()));
+      return fail(
+          errc::unsupported,
+          fmt::format("cannot listen on {}: others could reach it, and this version has neither TLS nor grants; "
+                      "use a loopback address such as 127.0.0.1:9001",
+                      how.listen.text()));
     WEIR_TRY(auto engine, engine::open(how.directory));
     auto made = std::unique_ptr<running>(new running(std::move(how), std::move(engine)));
     WEIR_CHECK(made->listen());

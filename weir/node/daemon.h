@@ -12,8 +12,8 @@ namespace weir::node {
 
 struct daemon_options {
   std::filesystem::path directory;
-  net::endpoint listen;                          ///< for peers; a loopback address
-  std::function<void(const std::string&)> log;   ///< a line for the operator; from any thread
+  net::endpoint listen;                         ///< for peers; a loopback address
+  std::function<void(const std::string&)> log;  ///< a line for the operator; from any thread
 };
 
 /// A node: an engine that peers reach over TCP and the owner's commands over DIR/control.sock. While it runs,

@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
+#include <nlohmann/json.hpp>
 
 #include <weir/core/limits.h>
 #include <weir/core/testing/temporary_directory.h>
@@ -125,8 +125,8 @@ TEST(node, rows_are_json_for_a_peer_that_asks_for_json) {
   net::rsocket::setup hello;
   hello.data_mime = "application/json";
   const auto peer = requester::connect(loop, node->address(), hello).value();
-  const auto item = flow::first(
-      peer.request_stream({to_bytes("SELECT * FROM test.*"), net::rsocket::route_metadata(query_route)}));
+  const auto item =
+      flow::first(peer.request_stream({to_bytes("SELECT * FROM test.*"), net::rsocket::route_metadata(query_route)}));
   ASSERT_TRUE(item && *item);
   EXPECT_EQ(nlohmann::json::parse(as_text((*item)->data)).at("namespace"), "test.things");
 }
@@ -136,8 +136,8 @@ TEST(node, a_bad_query_is_answered_with_a_caret_under_the_fault) {
   const auto node = run(directory);
   net::loop loop("test-peer");
   const auto peer = requester::connect(loop, node->address()).value();
-  const auto refused = flow::first(
-      peer.request_stream({to_bytes("SELECT * FORM test"), net::rsocket::route_metadata(query_route)}));
+  const auto refused =
+      flow::first(peer.request_stream({to_bytes("SELECT * FORM test"), net::rsocket::route_metadata(query_route)}));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::invalid_argument);
   EXPECT_NE(refused.error().message.find("^"), std::string::npos) << refused.error().message;

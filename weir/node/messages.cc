@@ -41,7 +41,8 @@ result<void> read_text(cbor::reader& in, std::string_view key, std::size_t bytes
   WEIR_CHECK(in.key(key));
   WEIR_TRY(std::string_view text, in.text());
   if (text.size() > bytes_max)
-    return fail(errc::too_large, fmt::format("\"{}\" has {} octets; at most {} are allowed", key, text.size(), bytes_max));
+    return fail(errc::too_large,
+                fmt::format("\"{}\" has {} octets; at most {} are allowed", key, text.size(), bytes_max));
   into = text;
   return {};
 }
@@ -63,7 +64,8 @@ void write_texts(cbor::writer& out, const std::vector<std::string>& texts) {
 std::string as_finding(std::string text) {
   if (text.size() > limits::ref_bytes_max) text.resize(limits::ref_bytes_max);
   if (!is_utf8(text))
-    std::replace_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
   return text;
 }
 
@@ -95,12 +97,13 @@ result<store::record> read_record(cbor::reader& in) {
   store::record record;
   WEIR_TRY(std::uint64_t kind, in.unsigned_integer());
   if (kind != static_cast<std::uint64_t>(codec::raw) && kind != static_cast<std::uint64_t>(codec::dag_cbor))
-    return fail(errc::unsupported, fmt::format("a record's object has the codec 0x{:x}; 0x55 and 0x71 are known", kind));
+    return fail(errc::unsupported,
+                fmt::format("a record's object has the codec 0x{:x}; 0x55 and 0x71 are known", kind));
   record.kind = static_cast<codec>(kind);
   WEIR_TRY(bytes_view object, in.byte_string());
   if (object.size() > limits::object_bytes_max)
-    return fail(errc::too_large, fmt::format("an object of {} octets; at most {} are allowed", object.size(),
-                                             limits::object_bytes_max));
+    return fail(errc::too_large,
+                fmt::format("an object of {} octets; at most {} are allowed", object.size(), limits::object_bytes_max));
   record.object = to_bytes(object);
   WEIR_TRY(record.refs, read_texts(in, limits::refs_max, "refs"));
   WEIR_TRY(record.tags, read_texts(in, limits::refs_max, "tags"));

@@ -23,8 +23,13 @@ digest filled(std::uint8_t value) {
 status sample_status() {
   status now;
   now.who = {key_number(1).pub(), "1.2.3"};
-  now.holds = {.statements = 1, .objects = 2, .bundles = 3, .object_bytes = 4, .counter = 5,
-               .statement_set = filled(6), .object_set = filled(7)};
+  now.holds = {.statements = 1,
+               .objects = 2,
+               .bundles = 3,
+               .object_bytes = 4,
+               .counter = 5,
+               .statement_set = filled(6),
+               .object_set = filled(7)};
   now.listen = "127.0.0.1:9001";
   return now;
 }

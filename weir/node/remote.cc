@@ -70,15 +70,13 @@ result<bytes> remote::get(const cid& id) { return ask(get_route, to_bytes(id.tex
 
 merge::outcome remote::merge(const net::endpoint& peer, const store::query& asked, const merge::options& how) {
   merge::outcome end;
-  auto progress = node_.request_stream(request(merge_route, encode(merge_order{peer.text(), asked.text(), how.lanes}))) |
-                  flow::try_map([](payload&& item) { return decode_progress(item.data); }) |
-                  flow::cancel_on(how.stop);
-  auto ended = flow::for_each(
-      std::move(progress),
-      [&](merge::progress&& so_far) {
-        end.done = so_far;
-        if (how.on_progress) how.on_progress(so_far);
-      });
+  auto progress =
+      node_.request_stream(request(merge_route, encode(merge_order{peer.text(), asked.text(), how.lanes}))) |
+      flow::try_map([](payload&& item) { return decode_progress(item.data); }) | flow::cancel_on(how.stop);
+  auto ended = flow::for_each(std::move(progress), [&](merge::progress&& so_far) {
+    end.done = so_far;
+    if (how.on_progress) how.on_progress(so_far);
+  });
   if (!ended) end.failure = std::move(ended).error();
   return end;
 }

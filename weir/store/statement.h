@@ -14,12 +14,12 @@ namespace weir::store {
 /// What somebody says about an object: immutable, named by the CID of its deterministic DAG-CBOR.
 struct statement {
   public_key publisher;
-  std::string name_space;         ///< dotted: "images.dpla"
+  std::string name_space;  ///< dotted: "images.dpla"
   cid object;
   std::vector<std::string> refs;  ///< well-known identifiers of the thing described: "deb:bash/5.2.15-2/amd64"
   std::vector<std::string> tags;
-  std::vector<cid> deps;          ///< further objects that must travel with this one
-  std::uint64_t timestamp = 0;    ///< Unix seconds, the publisher's clock
+  std::vector<cid> deps;        ///< further objects that must travel with this one
+  std::uint64_t timestamp = 0;  ///< Unix seconds, the publisher's clock
 
   friend bool operator==(const statement&, const statement&) = default;
 };
@@ -37,8 +37,9 @@ result<statement> decode_statement(bytes_view encoded);
 /// One signature for many statements of one publisher: a DAG-CBOR block that lists their ids.
 struct bundle {
   public_key publisher;
-  std::vector<digest> statements;  ///< 1 to limits::bundle_statements_max; statement ids are dag-cbor CIDs, so the digest says all
-  signature proof{};               ///< over the domain-separated encoding of the two fields above
+  std::vector<digest>
+      statements;     ///< 1 to limits::bundle_statements_max; statement ids are dag-cbor CIDs, so the digest says all
+  signature proof{};  ///< over the domain-separated encoding of the two fields above
 };
 
 /// Signs the ids and gives the block. Its id is its dag-cbor CID.

@@ -19,16 +19,16 @@ namespace weir::store {
 struct row {
   std::uint64_t counter = 0;  ///< order of insertion into this store, from 1
   cid id;
-  digest bundle{};            ///< of the bundle that attests it (a dag-cbor CID)
-  bytes encoded;              ///< read it with decode_statement
+  digest bundle{};  ///< of the bundle that attests it (a dag-cbor CID)
+  bytes encoded;    ///< read it with decode_statement
 };
 
 /// What one durable write did.
 struct receipt {
-  std::uint64_t statements = 0;  ///< new in this store
-  std::uint64_t objects = 0;     ///< new in this store
-  std::uint64_t bytes = 0;       ///< of new objects and statements
-  std::uint64_t already_here = 0;///< statements of the batches that were here before
+  std::uint64_t statements = 0;    ///< new in this store
+  std::uint64_t objects = 0;       ///< new in this store
+  std::uint64_t bytes = 0;         ///< of new objects and statements
+  std::uint64_t already_here = 0;  ///< statements of the batches that were here before
 };
 
 /// Totals, and an order-free hash of each set: two stores with equal hashes and counts hold the same.
@@ -44,7 +44,7 @@ struct damage {
   std::uint64_t corrupt_statements = 0;
   std::uint64_t unattested = 0;
   bool totals_differ = false;
-  std::vector<std::string> first;      ///< at most 20 lines for people
+  std::vector<std::string> first;  ///< at most 20 lines for people
   [[nodiscard]] bool none() const noexcept {
     return !dangling_objects && !corrupt_objects && !corrupt_statements && !unattested && !totals_differ;
   }
@@ -83,7 +83,8 @@ class statement_store {
 
   /// Of these would-be statements of a publisher in a namespace, which have an equal one here already (same object,
   /// refs, tags and deps, any timestamp)? One flag per record: lets `publish` be repeated.
-  [[nodiscard]] virtual result<std::vector<bool>> already_said(std::span<const record> records, std::string_view name_space,
+  [[nodiscard]] virtual result<std::vector<bool>> already_said(std::span<const record> records,
+                                                               std::string_view name_space,
                                                                const public_key& publisher) const = 0;
 
   [[nodiscard]] virtual result<totals> count() const = 0;

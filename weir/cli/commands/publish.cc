@@ -45,9 +45,9 @@ void print_totals(const settings& common, const publish_options& how, const tota
               .dump());
     return;
   }
-  std::string line = fmt::format("published {} statements and {} objects in {}: {}, {} ({})", with_commas(done.statements),
-                                 with_commas(done.objects), how.name_space, as_size(done.bytes), as_duration(seconds),
-                                 as_rate(done.statements, seconds));
+  std::string line = fmt::format("published {} statements and {} objects in {}: {}, {} ({})",
+                                 with_commas(done.statements), with_commas(done.objects), how.name_space,
+                                 as_size(done.bytes), as_duration(seconds), as_rate(done.statements, seconds));
   if (done.said_before > 0)
     line += fmt::format("; {} records left out, published before (--again publishes them anew)",
                         with_commas(done.said_before));
@@ -80,22 +80,20 @@ int publish(const settings& common, const publish_options& how, interrupt& signa
                         flow::chunks(limits::batch_statements_max, limits::publication_bytes_max,
                                      [](const store::record& record) { return record.object.size(); }) |
                         flow::observe_on(parser, {.capacity = 1}) | flow::cancel_on(signals.token(), 1);
-    auto ended = flow::for_each(
-        std::move(publications),
-        [&](std::vector<store::record>&& some) -> result<void> {
-          const std::size_t records_sent = some.size();
-          WEIR_TRY(node::published told, (*api)->publish({how.name_space, std::move(some), how.again}));
-          if (how.ids)
-            for (const digest& id : told.ids) print(cid(codec::dag_cbor, id).text());
-          done.records += records_sent;
-          done.statements += told.wrote.statements;
-          done.objects += told.wrote.objects;
-          done.bytes += told.wrote.bytes;
-          done.said_before += told.said_before;
-          progress.show(octets == 0 ? -1.0 : static_cast<double>(import.taken->load()) / static_cast<double>(octets),
-                        done.records);
-          return {};
-        });
+    auto ended = flow::for_each(std::move(publications), [&](std::vector<store::record>&& some) -> result<void> {
+      const std::size_t records_sent = some.size();
+      WEIR_TRY(node::published told, (*api)->publish({how.name_space, std::move(some), how.again}));
+      if (how.ids)
+        for (const digest& id : told.ids) print(cid(codec::dag_cbor, id).text());
+      done.records += records_sent;
+      done.statements += told.wrote.statements;
+      done.objects += told.wrote.objects;
+      done.bytes += told.wrote.bytes;
+      done.said_before += told.said_before;
+      progress.show(octets == 0 ? -1.0 : static_cast<double>(import.taken->load()) / static_cast<double>(octets),
+                    done.records);
+      return {};
+    });
     if (!ended) {
       failure = std::move(ended).error();
       break;

@@ -56,9 +56,8 @@ int query(const settings& common, const query_options& how, interrupt& signals) 
     rows = peer->query(*asked);
   }
 
-  auto ended = flow::for_each(
-      std::move(rows) | flow::cancel_on(signals.token()),
-      [&](store::row&& row) -> result<void> {
+  auto ended =
+      flow::for_each(std::move(rows) | flow::cancel_on(signals.token()), [&](store::row&& row) -> result<void> {
         WEIR_TRY(std::string line, common.json ? node::row_json(row) : row_text(row));
         print(line);
         return {};

@@ -30,8 +30,8 @@ result<void> fetcher::take_block(store::block block) {
     if (block.id != cid(codec::dag_cbor, expected)) return not_asked_for(block);
     if (block.data.size() > limits::statement_bytes_max)
       return fail(errc::too_large, fmt::format("{} sent the {} {} of {} octets; at most {} are allowed", peer_,
-                                               is_bundle ? "bundle" : "statement", block.id.text(),
-                                               block.data.size(), limits::statement_bytes_max));
+                                               is_bundle ? "bundle" : "statement", block.id.text(), block.data.size(),
+                                               limits::statement_bytes_max));
     if (is_bundle) {
       blocks_.bundles.push_back(std::move(block));
     } else {

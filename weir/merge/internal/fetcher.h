@@ -69,9 +69,9 @@ class fetcher {
   std::shared_ptr<const store::query> query_;
   std::string peer_;
 
-  std::size_t taken_ = 0;                       // blocks so far: the position in the request
+  std::size_t taken_ = 0;  // blocks so far: the position in the request
   std::size_t statement_bytes_ = 0, object_bytes_ = 0;
-  store::unverified_batch blocks_;              // bundles and statements until they are checked, then objects
+  store::unverified_batch blocks_;  // bundles and statements until they are checked, then objects
   std::optional<store::verified_batch> statements_;
   std::deque<store::verified_batch> ready_;
   bool finished_ = false;

@@ -116,7 +116,8 @@ TEST(fetcher, a_bundle_with_a_wrong_signature_is_refused) {
   exchange sent(sealed(records(0, 5)));
   store::block& bundle = sent.reply[0];
   // The signature is 64 octets behind its key; the block is then renamed, so that only the signature is wrong.
-  const auto at = std::search(bundle.data.begin(), bundle.data.end(), std::begin("signature"), std::end("signature") - 1);
+  const auto at =
+      std::search(bundle.data.begin(), bundle.data.end(), std::begin("signature"), std::end("signature") - 1);
   ASSERT_NE(at, bundle.data.end());
   *(at + 9 + 2 + 10) ^= 1;
   bundle.id = cid::of(codec::dag_cbor, bundle.data);
@@ -200,9 +201,9 @@ TEST(fetcher, a_failure_of_the_connection_ends_the_fetch_without_statements) {
     return std::optional(std::move(next));
   });
   std::size_t batches = 0;
-  const auto end = flow::for_each(fetcher(std::move(failing), honest.asked,
-                                          std::make_shared<store::query>(testing::query()), "the peer"),
-                                  [&](store::verified_batch&&) { ++batches; });
+  const auto end = flow::for_each(
+      fetcher(std::move(failing), honest.asked, std::make_shared<store::query>(testing::query()), "the peer"),
+      [&](store::verified_batch&&) { ++batches; });
   ASSERT_FALSE(end);
   EXPECT_EQ(end.error().code, errc::disconnected);
   EXPECT_EQ(batches, 0U);

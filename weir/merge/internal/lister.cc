@@ -10,7 +10,8 @@ namespace weir::merge::internal {
 void lister::add(store::row row) {
   auto said = store::decode_statement(row.encoded);
   if (!said) {
-    corrupt_ = fail(errc::corrupt, "the stored statement " + row.id.text() + " cannot be read: " + said.error().message);
+    corrupt_ =
+        fail(errc::corrupt, "the stored statement " + row.id.text() + " cannot be read: " + said.error().message);
     return;
   }
   const std::size_t named = 1 + said->deps.size();

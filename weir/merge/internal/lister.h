@@ -35,7 +35,8 @@ class lister {
       if (demand == 0) return flow::step::more;
 
       std::size_t one = 1;
-      const flow::step s = rows_.pull(one, [this](store::row&& row) { add(std::move(row)); }, cx);
+      const flow::step s = rows_.pull(
+          one, [this](store::row&& row) { add(std::move(row)); }, cx);
       if (s == flow::step::more && !corrupt_) continue;
       close();
       idle_ = s;
@@ -54,8 +55,8 @@ class lister {
   flow::any_flow<store::row> rows_;
   listing open_;
   std::size_t statements_ = 0, statement_bytes_ = 0, objects_ = 0;  // of open_
-  std::deque<listing> closed_;                                     // at most two
-  std::optional<flow::step> idle_;                                 // why upstream stopped, not yet told
+  std::deque<listing> closed_;                                      // at most two
+  std::optional<flow::step> idle_;                                  // why upstream stopped, not yet told
   error failure_;
   std::optional<error> corrupt_;
 };

@@ -28,8 +28,9 @@ reply refuse(error why) { return flow::fail<payload>(std::move(why)); }
 std::function<reply(payload)> dispatch(route_table routes) {
   return [routes = std::move(routes)](payload request) -> reply {
     if (!request.metadata)
-      return refuse(fail(errc::invalid_argument, "the request has no metadata: it must name a route "
-                                                 "(message/x.rsocket.routing.v0)"));
+      return refuse(fail(errc::invalid_argument,
+                         "the request has no metadata: it must name a route "
+                         "(message/x.rsocket.routing.v0)"));
     auto route = net::rsocket::route_of(*request.metadata);
     if (!route) return refuse(std::move(route).error());
     const auto known = routes.find(*route);
@@ -106,10 +107,11 @@ reply start_merge(merge_jobs& merges, const bytes& request) {
   auto asked = store::query::parse(order->query);
   if (!asked) return refuse(std::move(asked).error());
   if (order->lanes < 1 || order->lanes > limits::lanes_max)
-    return refuse(fail(errc::invalid_argument, fmt::format("{} lanes; 1 to {} are possible", order->lanes,
-                                                           limits::lanes_max)));
-  return merges.start(*std::move(peer), *std::move(asked), order->lanes) |
-         flow::map([](merge::progress&& so_far) { return payload{encode(so_far), {}}; });
+    return refuse(
+        fail(errc::invalid_argument, fmt::format("{} lanes; 1 to {} are possible", order->lanes, limits::lanes_max)));
+  return merges.start(*std::move(peer), *std::move(asked), order->lanes) | flow::map([](merge::progress&& so_far) {
+           return payload{encode(so_far), {}};
+         });
 }
 
 }  // namespace
@@ -131,8 +133,7 @@ net::rsocket::handlers control_handlers(served what, const net::rsocket::setup& 
       return encode(now);
     });
   });
-  responses.emplace(publish_route,
-                    [what, &writer](const bytes& request) { return publish(what, writer, request); });
+  responses.emplace(publish_route, [what, &writer](const bytes& request) { return publish(what, writer, request); });
   responses.emplace(check_route, [what, &writer](const bytes&) {
     return answer_on(writer, [what]() -> result<bytes> {
       WEIR_TRY(store::damage found, what.on.check());

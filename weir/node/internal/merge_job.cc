@@ -74,9 +74,7 @@ class merge_jobs::news {
   }
 
  private:
-  flow::step end(flow::context& cx) {
-    return job_->failure ? cx.fail(*job_->failure) : flow::step::done;
-  }
+  flow::step end(flow::context& cx) { return job_->failure ? cx.fail(*job_->failure) : flow::step::done; }
   flow::step wait(flow::context& cx) {
     job_->wake = cx.wake();
     return flow::step::pending;
@@ -103,15 +101,15 @@ flow::any_flow<merge::progress> merge_jobs::start(net::endpoint peer, store::que
         fail(errc::refused, fmt::format("this node runs {} merges already; wait for one to end", limits::merges_max)));
   auto started = std::make_shared<job>();
   running_.push_back(started);
-  started->runs = thread("weir-merging", [this, job = started.get(), peer = std::move(peer), asked = std::move(asked),
-                                          lanes] {
-    merge::options how;
-    how.lanes = lanes;
-    how.stop = job->stop.get_token();
-    how.on_progress = [job](const merge::progress& so_far) { job->tell(so_far); };
-    job->end(api_.merge(peer, asked, how));
-    job->over.store(true, std::memory_order_release);
-  });
+  started->runs =
+      thread("weir-merging", [this, job = started.get(), peer = std::move(peer), asked = std::move(asked), lanes] {
+        merge::options how;
+        how.lanes = lanes;
+        how.stop = job->stop.get_token();
+        how.on_progress = [job](const merge::progress& so_far) { job->tell(so_far); };
+        job->end(api_.merge(peer, asked, how));
+        job->over.store(true, std::memory_order_release);
+      });
   return news(std::move(started));
 }
 
