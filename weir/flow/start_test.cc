@@ -167,8 +167,8 @@ TEST(start, may_be_cancelled_from_another_thread_at_any_moment) {
     void on_item(int) { ++*seen; }
     void on_end(step, error) {}
   };
+  worker far("source");  // outlives the driver, which lets go of what runs on it
   worker on("driver");
-  worker far("source");
   for (int round = 0; round < 500; ++round) {
     subscription running = start(generate([]() -> std::optional<int> { return 1; }) | observe_on(far, {64}), on,
                                  counting{std::make_shared<long>(0)});
@@ -186,8 +186,8 @@ TEST(start, runs_to_the_end_on_a_worker) {
   };
   long sum = 0;
   queue::park_point done;
+  worker far("source");  // outlives the driver, which lets go of what runs on it
   worker on("driver");
-  worker far("source");
   const subscription running = start(range(0, 100'000) | observe_on(far), on, summing{&sum, &done});
   done.wait();
   EXPECT_EQ(sum, 100'000L * 99'999 / 2);
