@@ -12,7 +12,7 @@
 #include <weir/flow/worker.h>
 #include <weir/node/engine.h>
 #include <weir/node/internal/handlers.h>
-#include <weir/node/internal/merge_job.h>
+#include <weir/node/internal/merge_jobs.h>
 #include <weir/node/remote.h>
 
 namespace weir::node {

@@ -5,7 +5,7 @@
 #include <weir/flow/worker.h>
 #include <weir/net/rsocket/rsocket.h>
 #include <weir/node/engine.h>
-#include <weir/node/internal/merge_job.h>
+#include <weir/node/internal/merge_jobs.h>
 
 namespace weir::node::internal {
 

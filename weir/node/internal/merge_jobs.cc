@@ -1,4 +1,4 @@
-#include <weir/node/internal/merge_job.h>
+#include <weir/node/internal/merge_jobs.h>
 
 #include <algorithm>
 #include <atomic>
