@@ -123,7 +123,7 @@ void read_fields(field_reader& in, frame& f) {
       f.data = in.rest();
       return;
     case frame_type::metadata_push:
-      f.metadata = in.rest();
+      if (f.has(flag::metadata)) f.metadata = in.rest();
       return;
     case frame_type::resume:
       return read_resume(in, f);

@@ -15,7 +15,8 @@ using namespace weir::net::rsocket;
 /// Fields after which a frame of this type ends; octets behind them are passed over by the reader.
 bool ends_with_its_fields(frame_type type) {
   using enum frame_type;
-  return type == request_n || type == cancel || type == resume || type == resume_ok || type == lease;
+  return type == request_n || type == cancel || type == resume || type == resume_ok || type == lease ||
+         type == metadata_push;
 }
 
 }  // namespace
