@@ -16,6 +16,7 @@ SAMPLE = os.environ["WEIR_SAMPLE"]
 QUERY = "SELECT * FROM debian.*"
 
 MALFORMED, NOT_FOUND, INVALID, UNREACHABLE, LOCKED, IN_USE, UNSUPPORTED, CANCELLED = 12, 16, 11, 20, 23, 24, 28, 29
+DISK_FULL, UNREAD = 25, 141
 
 
 class Node:
@@ -220,6 +221,41 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertEqual(len(log.strip().splitlines()), 2, log)
 
+    def test_what_looks_like_a_mistake_is_told_as_one(self):
+        self.publish_sample("a")
+        here = ("--data", self.data("a"))
+        self.assertIn("no command 'frobnicate'", self.weir("frobnicate", status=2).stderr)
+        self.assertIn("quotes", self.weir("query", "SELECT", "x", "FROM", "y", *here, status=2).stderr)
+        self.assertIn("jsonl", self.weir("publish", "a", SAMPLE, "--format", "xml", *here, status=2).stderr)
+        self.assertIn("';'", self.weir("query", QUERY + ";", *here, status=INVALID).stderr)
+        array = self.write("array.json", "[1, 2]\n")
+        self.assertIn(f"{array}:1: this begins a JSON array", self.weir("publish", "a", array, *here, status=MALFORMED).stderr)
+        self.assertIn("not a directory", self.weir("status", "--data", array, status=INVALID).stderr)
+        (self.work / "empty").mkdir()
+        self.weir("status", "--data", self.work / "empty", status=NOT_FOUND)
+        self.assertEqual(list((self.work / "empty").iterdir()), [])
+
+    def test_without_a_data_directory_it_asks_for_one(self):
+        left = {name: value for name, value in os.environ.items() if name not in ("HOME", "WEIR_DATA")}
+        failed = subprocess.run([WEIR, "status"], env=left, capture_output=True, text=True, timeout=30)
+        self.assertEqual(failed.returncode, INVALID)
+        self.assertIn("--data", failed.stderr)
+
+    def test_an_output_that_cannot_be_written_is_told_and_one_that_nobody_reads_is_not(self):
+        self.publish_sample("a")
+        command = [WEIR, "query", QUERY, "--data", str(self.data("a"))]
+        with open("/dev/full", "w") as full:
+            failed = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=30)
+        self.assertEqual(failed.returncode, DISK_FULL)
+        self.assertIn("standard output", failed.stderr)
+        reading, writing = os.pipe()
+        os.close(reading)
+        try:
+            unread = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=30)
+        finally:
+            os.close(writing)
+        self.assertEqual((unread.returncode, unread.stderr), (UNREAD, ""))
+
     # --- endings
 
     def test_a_node_that_is_killed_leaves_nothing_that_hinders_the_next(self):
@@ -246,6 +282,8 @@ class CommandTest(unittest.TestCase):
         process.stdin.close()
         out, err = process.stdout.read(), process.stderr.read()
         process.wait(timeout=30)
+        process.stdout.close()
+        process.stderr.close()
         self.assertIn(process.returncode, (CANCELLED, 0), err)
         told = json.loads(out.splitlines()[0])["statements"]
         self.assertEqual(len(self.json("query", "SELECT * FROM *", "--data", self.data("a"))), told)

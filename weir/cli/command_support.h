@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <weir/cli/commands.h>
 #include <weir/core/result.h>
@@ -12,7 +13,10 @@ namespace weir::cli {
 /// Tells a failure on standard error, and on standard output too for a program, and gives its exit status.
 int tell(const settings& common, const error& why);
 
-/// Prints one line on standard output. When nobody reads it any more the process ends, as other commands do.
+/// Writes to standard output. The process ends where that fails: silently when nobody reads any more (`weir query … | head`),
+/// else with an error.
+void write_out(std::string_view octets);
+/// The same with a line's end.
 void print(const std::string& line);
 
 /// Whether a command may begin with an empty data directory.

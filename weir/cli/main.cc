@@ -1,8 +1,11 @@
 // The command `weir`: reads the command line and hands over to one of the commands.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <map>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
@@ -12,10 +15,27 @@
 
 namespace {
 
+// Empty if nothing says where: a command that needs it asks for it.
 std::string default_data() {
   if (const char* named = std::getenv("WEIR_DATA"); named != nullptr && *named != 0) return named;
   if (const char* home = std::getenv("HOME"); home != nullptr && *home != 0) return std::string(home) + "/.weir";
-  return ".weir";
+  return {};
+}
+
+bool is_command(const CLI::App& app, const std::string& word) {
+  const auto known = app.get_subcommands([](const CLI::App*) { return true; });
+  return std::any_of(known.begin(), known.end(), [&](const CLI::App* each) { return each->get_name() == word; });
+}
+
+int tell_usage(const CLI::App& app, const CLI::ParseError& wrong, int argc, char** argv) {
+  if (wrong.get_exit_code() == 0) return app.exit(wrong);  // --help, --version
+  std::string what = wrong.what();
+  if (argc > 1 && argv[1][0] != '-' && !is_command(app, argv[1]))
+    what = std::string("there is no command '") + argv[1] + "'";
+  else if (dynamic_cast<const CLI::ExtrasError*>(&wrong) != nullptr)
+    what += "; a query is one argument: put it in quotes";
+  std::fprintf(stderr, "weir: %s\nweir: --help, also after a command, says what there is\n", what.c_str());
+  return weir::cli::exit_usage;
 }
 
 }  // namespace
@@ -53,17 +73,22 @@ int main(int argc, char** argv) {
   publish->add_option("namespace", publish_how.name_space, "Dotted namespace: images.example")->required();
   publish->add_option("files", publish_how.files, "JSON lines or Debian Packages files; - is standard input")
       ->required();
-  publish->add_option("--format", publish_how.import.format, "How to read the files")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, store::import_format>{{"auto", store::import_format::automatic},
-                                                      {"jsonl", store::import_format::json_lines},
-                                                      {"deb822", store::import_format::deb822}}));
+  const std::map<std::string, store::import_format> formats = {{"auto", store::import_format::automatic},
+                                                               {"jsonl", store::import_format::json_lines},
+                                                               {"deb822", store::import_format::deb822}};
+  std::string format = "auto";
+  publish->add_option("--format", format, "How to read the files: auto, jsonl or deb822")
+      ->check(CLI::IsMember({"auto", "jsonl", "deb822"}))
+      ->capture_default_str();
   publish->add_option("--ref", publish_how.import.ref_field, "JSON lines: the member that identifies the record");
   publish->add_option("--prefix", publish_how.import.ref_prefix, "JSON lines: put before that identifier: dpla:");
   publish->add_option("--tags", publish_how.import.tag_field, "JSON lines: the member with the tags");
   publish->add_flag("--again", publish_how.again, "Publish also what this node has published before");
-  publish->add_flag("--ids", publish_how.ids, "Print each statement's id once it is durable");
-  publish->callback([&] { chosen = [&] { return cli::publish(common, publish_how, signals); }; });
+  publish->add_flag("--ids", publish_how.ids, "Print each new statement's id once it is durable");
+  publish->callback([&] {
+    publish_how.import.format = formats.at(format);
+    chosen = [&] { return cli::publish(common, publish_how, signals); };
+  });
 
   cli::merge_options merge_how;
   auto* merge = app.add_subcommand("merge", "Bring what a query selects at a peer into the data directory");
@@ -100,7 +125,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& wrong) {
-    return app.exit(wrong) == 0 ? cli::exit_ok : cli::exit_usage;
+    return tell_usage(app, wrong, argc, argv);
   }
   return chosen();
 }

@@ -14,6 +14,10 @@ std::string with_commas(std::uint64_t number) {
   return digits;
 }
 
+std::string counted(std::uint64_t number, const std::string& thing) {
+  return with_commas(number) + " " + thing + (number == 1 ? "" : "s");
+}
+
 std::string as_size(std::uint64_t octets) {
   if (octets < 1000) return fmt::format("{} B", octets);
   constexpr std::array units = {"kB", "MB", "GB", "TB"};

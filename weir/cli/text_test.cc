@@ -15,6 +15,12 @@ TEST(text, numbers_have_a_comma_every_three_digits) {
   EXPECT_EQ(with_commas(1234567890), "1,234,567,890");
 }
 
+TEST(text, one_thing_is_not_many) {
+  EXPECT_EQ(counted(1, "object"), "1 object");
+  EXPECT_EQ(counted(0, "object"), "0 objects");
+  EXPECT_EQ(counted(2000, "object"), "2,000 objects");
+}
+
 TEST(text, sizes_have_one_digit_behind_the_point) {
   EXPECT_EQ(as_size(0), "0 B");
   EXPECT_EQ(as_size(999), "999 B");

@@ -1,6 +1,7 @@
 #include <weir/node/engine.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,12 @@
 namespace weir::node {
 
 std::string_view version() noexcept { return WEIR_VERSION; }
+
+bool is_data_directory(const std::filesystem::path& directory) {
+  // The key is the last that is made of a new directory.
+  std::error_code unreadable;
+  return std::filesystem::exists(directory / "key", unreadable);
+}
 
 result<std::unique_ptr<engine>> engine::open(const std::filesystem::path& directory, clock& time) {
   // The store first: it takes the directory's lock, and only its holder may make the key.

@@ -8,6 +8,9 @@
 
 namespace weir::node {
 
+/// Whether somebody has published or merged into the directory.
+bool is_data_directory(const std::filesystem::path& directory);
+
 /// Answers on a data directory in this process: opens its store and its key.
 ///   Owns     DIR/lock, so one engine a directory; DIR/key, made on first use; a loop for the connections to peers.
 class engine final : public api {

@@ -331,6 +331,7 @@ result<std::string> row_json(const store::row& what) {
   nlohmann::ordered_json json;
   json["id"] = what.id.text();
   json["counter"] = what.counter;
+  json["bundle"] = cid(codec::dag_cbor, what.bundle).text();
   json["publisher"] = said.publisher.text();
   json["namespace"] = said.name_space;
   json["object"] = said.object.text();

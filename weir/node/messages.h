@@ -48,7 +48,7 @@ result<merge::progress> decode_progress(bytes_view octets);
 result<store::row> decode_row(bytes_view octets);
 result<store::damage> decode_damage(bytes_view octets);
 
-/// A row as one line of JSON: id, counter, publisher, namespace, object, refs, tags, deps, timestamp.
+/// A row as one line of JSON: id, counter, bundle, publisher, namespace, object, refs, tags, deps, timestamp.
 result<std::string> row_json(const store::row& what);
 
 }  // namespace weir::node

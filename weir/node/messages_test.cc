@@ -167,7 +167,8 @@ TEST(messages, a_row_as_json_has_the_fields_of_the_documentation) {
   EXPECT_EQ(json.at("tags"), nlohmann::json::array({"sample"}));
   EXPECT_EQ(json.at("deps"), nlohmann::json::array());
   EXPECT_EQ(json.at("timestamp"), 1'700'000'000);
-  EXPECT_EQ(json.size(), 9U);
+  EXPECT_EQ(json.at("bundle"), cid(codec::dag_cbor, sample_row().bundle).text());
+  EXPECT_EQ(json.size(), 10U);
 }
 
 }  // namespace

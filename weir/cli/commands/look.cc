@@ -46,8 +46,7 @@ int get(const settings& common, const get_options& how) {
   auto block = block_of(common, how, *id);
   if (!block) return tell(common, block.error());
   // Octets as they are: what is printed hashes to the id that was asked for.
-  if (std::fwrite(block->data(), 1, block->size(), stdout) != block->size() || std::fflush(stdout) != 0)
-    return exit_status(errc::io);
+  write_out(as_text(*block));
   return exit_ok;
 }
 

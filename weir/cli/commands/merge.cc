@@ -33,14 +33,15 @@ int merge(const settings& common, const merge_options& how, interrupt& signals) 
                                  {"bytes", end.done.bytes},
                                  {"seconds", seconds}}
               .dump());
-  else
-    print(fmt::format("merged {} statements and {} objects from {}: {}, {} ({}); {} were listed",
-                      with_commas(end.done.statements), with_commas(end.done.objects), peer->text(),
-                      as_size(end.done.bytes), as_duration(seconds), as_rate(end.done.statements, seconds),
-                      with_commas(end.done.listed)));
+  else if (!end.failure || end.done.listed > 0)
+    print(fmt::format("merged {} and {} from {}: {}, {} ({}); {} listed", counted(end.done.statements, "statement"),
+                      counted(end.done.objects, "object"), peer->text(), as_size(end.done.bytes), as_duration(seconds),
+                      as_rate(end.done.statements, seconds),
+                      with_commas(end.done.listed) + (end.done.listed == 1 ? " was" : " were")));
   if (!end.failure) return exit_ok;
   const int status = tell(common, *end.failure);
-  std::fputs("weir: what is counted above is stored; the same command fetches the rest\n", stderr);
+  if (end.done.listed > 0)
+    std::fputs("weir: what is counted above is stored; the same command fetches the rest\n", stderr);
   return status;
 }
 

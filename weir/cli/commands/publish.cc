@@ -45,12 +45,12 @@ void print_totals(const settings& common, const publish_options& how, const tota
               .dump());
     return;
   }
-  std::string line = fmt::format("published {} statements and {} objects in {}: {}, {} ({})",
-                                 with_commas(done.statements), with_commas(done.objects), how.name_space,
-                                 as_size(done.bytes), as_duration(seconds), as_rate(done.statements, seconds));
+  std::string line = fmt::format("published {} and {} in {}: {}, {} ({})", counted(done.statements, "statement"),
+                                 counted(done.objects, "object"), how.name_space, as_size(done.bytes),
+                                 as_duration(seconds), as_rate(done.statements, seconds));
   if (done.said_before > 0)
-    line += fmt::format("; {} records left out, published before (--again publishes them anew)",
-                        with_commas(done.said_before));
+    line += fmt::format("; {} left out, published before (--again publishes them anew)",
+                        counted(done.said_before, "record"));
   print(line);
 }
 
@@ -100,10 +100,11 @@ int publish(const settings& common, const publish_options& how, interrupt& signa
     }
   }
 
-  print_totals(common, how, done, progress.seconds());
+  if (!failure || common.json || done.records > 0) print_totals(common, how, done, progress.seconds());
   if (!failure) return exit_ok;
   const int status = tell(common, *failure);
-  std::fputs("weir: what is counted above is stored; the same command goes on from there\n", stderr);
+  if (done.records > 0)
+    std::fputs("weir: what is counted above is stored; the same command goes on from there\n", stderr);
   return status;
 }
 

@@ -9,6 +9,7 @@
 #include <weir/flow/flow.h>
 #include <weir/store/import/deb822.h>
 #include <weir/store/import/json_lines.h>
+#include <weir/store/import/place.h>
 
 namespace weir::store {
 
@@ -40,6 +41,9 @@ class importer {
       if (format_ == import_format::automatic) {
         if (is_empty(line)) continue;
         const auto first = std::ranges::find_if_not(line, is_blank);
+        if (*first == '[')
+          return internal::fault_in(lines_.path(), lines_.line_number(),
+                                    "this begins a JSON array; JSON lines have one object a line");
         format_ = *first == '{' ? import_format::json_lines : import_format::deb822;
       }
       if (format_ == import_format::json_lines) {

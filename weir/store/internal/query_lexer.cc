@@ -19,7 +19,7 @@ bool is_control(char c) noexcept {
 }
 
 bool is_word_character(char c) noexcept {
-  return !is_blank(c) && !is_control(c) && std::string_view("(),=!<>'\"").find(c) == std::string_view::npos;
+  return !is_blank(c) && !is_control(c) && std::string_view("(),;=!<>'\"").find(c) == std::string_view::npos;
 }
 
 bool continues_a_character(char c) noexcept { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
@@ -80,6 +80,8 @@ result<token> query_lexer::next() {
       return quoted(begin);
     case '"':
       return fault_at(begin, "texts are quoted with ', not with \"");
+    case ';':
+      return fault_at(begin, "a query has no ';': it ends with its text; in a value, quote it: 'a;b'");
     default:
       break;
   }
