@@ -181,6 +181,20 @@ class CommandTest(unittest.TestCase):
         failed = self.weir("node", "run", "--data", self.data("b"), "--listen", a.address, status=IN_USE)
         self.assertIn(a.address, failed.stderr)
 
+    def test_a_directory_with_no_room_for_a_socket_is_named(self):
+        deep = self.data("d" * 120)
+        failed = self.weir("node", "run", "--data", deep, "--listen", "127.0.0.1:0", status=INVALID)
+        self.assertIn(str(deep), failed.stderr)
+        self.assertEqual(self.json("publish", "debian.packages", SAMPLE, "--data", deep)[-1]["statements"], 400)
+
+    def test_a_closed_output_does_not_end_in_a_file(self):
+        self.publish_sample("a")
+        query = f"{WEIR} query '{QUERY}' --data {self.data('a')}"
+        closed = subprocess.run(["sh", "-c", query + " >&-"], stderr=subprocess.PIPE, text=True, timeout=30)
+        self.assertEqual(closed.returncode, 26)
+        self.assertIn("standard output", closed.stderr)
+        self.assertLess((self.data("a") / "lock").stat().st_size, 32)
+
     def test_an_address_that_others_reach_is_refused(self):
         failed = self.weir("node", "run", "--data", self.data("a"), "--listen", "0.0.0.0:0", status=UNSUPPORTED)
         self.assertIn("0.0.0.0", failed.stderr)

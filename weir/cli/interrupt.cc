@@ -22,7 +22,9 @@ sigset_t ending_signals() {
 interrupt::interrupt() {
   const sigset_t set = ending_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write that meets it
+  // A closed pipe, or a file that may not grow, is an error of the write that meets it.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   waits_ = thread("weir-signals", [this, set] {
     for (int signals = 0;;) {
       int number = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <map>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include <weir/cli/commands.h>
 #include <weir/cli/exit_status.h>
+#include <weir/core/standard_descriptors.h>
 #include <weir/node/api.h>
 
 namespace {
@@ -38,9 +40,7 @@ int tell_usage(const CLI::App& app, const CLI::ParseError& wrong, int argc, char
   return weir::cli::exit_usage;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   using namespace weir;
   cli::interrupt signals;
 
@@ -128,4 +128,17 @@ int main(int argc, char** argv) {
     return tell_usage(app, wrong, argc, argv);
   }
   return chosen();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  weir::occupy_standard_descriptors();
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& out_of_something) {
+    // What has no answer elsewhere: no memory, no thread.
+    std::fprintf(stderr, "weir: cannot go on: %s\n", out_of_something.what());
+    return weir::cli::exit_status(weir::errc::internal);
+  }
 }

@@ -61,7 +61,14 @@ class planner {
   // Payloads of limits::fetch_payload_bytes on their way to one lane.
   static constexpr std::uint32_t payloads_ahead = 4;
 
+  // A list goes forward and keeps its end, so that it cannot go on for ever.
   result<void> count(const listing& list) {
+    const std::uint64_t of_before = where_.of.load(std::memory_order_relaxed);
+    if (list.groups.empty() || list.at <= where_.at.load(std::memory_order_relaxed) || list.at > list.of ||
+        (of_before != 0 && list.of != of_before))
+      return fail(errc::unexpected,
+                  fmt::format("{} sent a listing that ends at {} of {}, which does not go on from {} of {}",
+                              peer_.peer(), list.at, list.of, where_.at.load(std::memory_order_relaxed), of_before));
     std::uint64_t statements = 0;
     for (const auto& group : list.groups) statements += group.statements.size();
     const std::uint64_t listed = where_.listed.fetch_add(statements, std::memory_order_relaxed) + statements;

@@ -325,6 +325,7 @@ TEST(merge, a_statement_whose_objects_the_peer_hides_is_not_stored) {
 
 TEST(merge, more_statements_than_the_limit_of_the_query_are_refused) {
   listing list;
+  list.at = list.of = 3;
   list.groups.push_back({digest{}, std::vector<digest>(3), {}});
   net::loop loop("test-peer");
   auto peer =
@@ -339,6 +340,39 @@ TEST(merge, more_statements_than_the_limit_of_the_query_are_refused) {
       merge_from(requester::connect(merging, peer->address()).value(), query("SELECT * FROM test.* LIMIT 2"), *b.held);
   ASSERT_TRUE(end.failure);
   EXPECT_EQ(end.failure->code, errc::unexpected) << end.failure->message;
+}
+
+// A peer that lists the same for ever would keep a merge busy for ever.
+TEST(merge, a_list_that_does_not_go_forward_is_refused) {
+  const auto batch = sealed(records(0, 2));
+  const auto listed = [&](std::uint64_t at, std::uint64_t of) {
+    listing list;
+    list.at = at;
+    list.of = of;
+    list.groups.push_back({batch.bundles()[0].id.hash(), {batch.statements()[0].id.hash()}, {}});
+    return payload{encode(list), {}};
+  };
+  listing nothing;
+  nothing.at = nothing.of = 3;
+  const std::vector<std::vector<payload>> lists = {{listed(2, 9), listed(2, 9)},
+                                                   {listed(3, 9), listed(2, 9)},
+                                                   {listed(7, 5)},
+                                                   {listed(1, 5), listed(2, 6)},
+                                                   {payload{encode(nothing), {}}}};
+  for (const auto& list : lists) {
+    net::loop loop("test-peer");
+    auto peer = server::listen(loop, net::endpoint::parse("127.0.0.1:0").value(),
+                               [&](const net::rsocket::setup&, const std::string&) -> result<handlers> {
+                                 return streams([&](const payload&) -> reply { return flow::from_range(list); });
+                               })
+                    .value();
+    peer_store b;
+    b.write(batch);  // so that nothing has to be fetched
+    net::loop merging("test-merge");
+    const auto end = merge_from(requester::connect(merging, peer->address()).value(), query(), *b.held);
+    ASSERT_TRUE(end.failure);
+    EXPECT_EQ(end.failure->code, errc::unexpected) << end.failure->message;
+  }
 }
 
 TEST(merge, a_query_that_the_peer_cannot_read_is_told_in_its_words) {

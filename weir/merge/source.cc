@@ -107,10 +107,11 @@ reply source::list(bytes_view request) {
   if (!query) return flow::fail<payload>(std::move(query).error());
   auto held = place::take(open_);
   if (!held) return flow::fail<payload>(too_many());
+  // In this order: what is written between the two belongs to the count and not to the rows, never the other way round.
+  auto rows = store_.select(*query, asked->after);
   auto now = store_.count();
   if (!now) return flow::fail<payload>(std::move(now).error());
-  return internal::lister(store_.select(*query, asked->after), now->counter) |
-         flow::map([held = *std::move(held)](listing&& some) {
+  return internal::lister(std::move(rows), now->counter) | flow::map([held = *std::move(held)](listing&& some) {
            return payload{encode(some), {}};
          }) |
          flow::observe_on(reader_, {.capacity = payloads_ahead});

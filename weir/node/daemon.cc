@@ -30,9 +30,10 @@ class running final : public daemon {
           fmt::format("cannot listen on {}: others could reach it, and this version has neither TLS nor grants; "
                       "use a loopback address such as 127.0.0.1:9001",
                       how.listen.text()));
+    WEIR_TRY(auto control, control_endpoint(how.directory));
     WEIR_TRY(auto engine, engine::open(how.directory));
     auto made = std::unique_ptr<running>(new running(std::move(how), std::move(engine)));
-    WEIR_CHECK(made->listen());
+    WEIR_CHECK(made->listen(control));
     return std::unique_ptr<daemon>(std::move(made));
   }
 
@@ -49,7 +50,7 @@ class running final : public daemon {
   running(daemon_options how, std::unique_ptr<engine> engine)
       : how_(std::move(how)), engine_(std::move(engine)), merges_(*engine_) {}
 
-  result<void> listen() {
+  result<void> listen(const net::endpoint& control) {
     server::options options;
     options.log = how_.log;
     WEIR_TRY(peers_, server::listen(
@@ -59,7 +60,7 @@ class running final : public daemon {
                          },
                          options));
     WEIR_TRY(control_, server::listen(
-                           loop_, control_endpoint(how_.directory),
+                           loop_, control,
                            [this](const setup& asked, const std::string&) -> result<net::rsocket::handlers> {
                              return internal::control_handlers(serve(), asked, writer_, merges_, address().text());
                            },

@@ -33,17 +33,23 @@ flow::any_flow<store::row> rows(const requester& whom, const store::query& asked
 
 }  // namespace
 
-net::endpoint control_endpoint(const std::filesystem::path& directory) {
-  net::endpoint at;
-  at.unix_path = (directory / "control.sock").string();
+result<net::endpoint> control_endpoint(const std::filesystem::path& directory) {
+  auto at = net::endpoint::parse("unix:" + (directory / "control.sock").string());
+  if (!at)
+    return fail(at.error().code,
+                fmt::format("the data directory '{}' has no room for a node's socket: {}; use a shorter "
+                            "path, a relative one or a symbolic link",
+                            directory.string(), at.error().message));
   return at;
 }
 
 result<std::unique_ptr<remote>> remote::connect(const std::filesystem::path& directory) {
+  const auto at = control_endpoint(directory);
   std::error_code unreadable;
-  if (!std::filesystem::exists(control_endpoint(directory).unix_path, unreadable)) return std::unique_ptr<remote>();
+  // Where no socket can be, no node runs.
+  if (!at || !std::filesystem::exists(at->unix_path, unreadable)) return std::unique_ptr<remote>();
   auto loop = std::make_unique<net::loop>("weir-control");
-  auto node = requester::connect(*loop, control_endpoint(directory));
+  auto node = requester::connect(*loop, *at);
   // A socket that nobody listens on was left by a node that was killed.
   if (!node && node.error().code == errc::unreachable) return std::unique_ptr<remote>();
   if (!node) return std::move(node).error();

@@ -11,7 +11,8 @@
 namespace weir::node {
 
 /// The control socket of the node that runs on a data directory.
-net::endpoint control_endpoint(const std::filesystem::path& directory);
+///   Errors  invalid_argument if the directory's path is too long for a socket in it.
+result<net::endpoint> control_endpoint(const std::filesystem::path& directory);
 
 /// Asks the node that runs on a data directory, over its control socket.
 class remote final : public api {

@@ -163,7 +163,7 @@ TEST(query, an_id_of_raw_octets_is_not_a_statements) {
 
 TEST(query, goes_as_deep_as_its_limit_and_no_deeper) {
   std::string deep = "SELECT * FROM a WHERE ";
-  for (int i = 0; i < limits::query_depth_max - 1; ++i) deep += "NOT ";
+  for (int i = 0; i < limits::query_depth_max; ++i) deep += "NOT ";
   EXPECT_TRUE(query::parse(deep + "tag = x"));
   EXPECT_FALSE(query::parse(deep + "NOT tag = x"));
 }

@@ -33,15 +33,11 @@ result<std::unique_ptr<statement_store>> open_store(const std::filesystem::path&
   WEIR_TRY(directory_lock lock, directory_lock::acquire(directory));
   const std::filesystem::path index = directory / "statements.db", objects = directory / "objects";
   WEIR_CHECK(make_directory(objects));
-  WEIR_TRY(opened_index opened, open_index(index, settings));
-  if (opened.fresh) {
-    WEIR_TRY(const bool orphans, object_segments::has_records(objects));
-    if (orphans)
-      return fail(errc::corrupt, fmt::format("'{}' has objects, but '{}' was missing and is now empty; restore it from "
-                                             "a copy, or move the data directory away and merge again",
-                                             objects.native(), index.native()));
-    WEIR_CHECK(sync_directory(directory));
-  }
+  // An index is made only where there are no objects. Were a lost one made anew, its mark would say that no object is
+  // committed, and they would all be cut off as the rest of an unfinished write.
+  WEIR_TRY(const bool has_objects, object_segments::has_records(objects));
+  WEIR_TRY(opened_index opened, open_index(index, settings, !has_objects));
+  if (opened.fresh) WEIR_CHECK(sync_directory(directory));
   WEIR_TRY(index_totals totals, read_totals(opened.writer));
   WEIR_TRY(auto segments, object_segments::open(objects, totals.mark, settings));
   auto readers = std::make_shared<reader_pool>(index, index_keys(settings.key_mask));

@@ -17,6 +17,8 @@ namespace {
 
 constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
 
+constexpr bool is_ascii_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 bool is_empty(std::string_view line) noexcept { return std::ranges::all_of(line, is_blank); }
 
 // Reads the next record when it is asked for one. What it holds is a line, a stanza that has begun, and nothing else.
@@ -44,6 +46,10 @@ class importer {
         if (*first == '[')
           return internal::fault_in(lines_.path(), lines_.line_number(),
                                     "this begins a JSON array; JSON lines have one object a line");
+        if (*first != '{' && !is_ascii_letter(*first))
+          return internal::fault_in(lines_.path(), lines_.line_number(),
+                                    "this begins neither JSON lines ('{') nor a Packages file (a field's name); "
+                                    "name the format if it is one of them");
         format_ = *first == '{' ? import_format::json_lines : import_format::deb822;
       }
       if (format_ == import_format::json_lines) {

@@ -229,7 +229,9 @@ TEST_F(import_of, json_keeps_its_limits) {
 TEST_F(import_of, a_file_goes_by_its_first_character) {
   EXPECT_EQ(records("\n  \n  {\"a\": 1}\n").at(0).kind, codec::dag_cbor);
   EXPECT_EQ(records("\n\n" + std::string(two_stanzas)).at(0).kind, codec::raw);
-  EXPECT_TRUE(fault("[1]\n").find("has no colon") != std::string::npos);
+  EXPECT_NE(fault("[1]\n").find("JSON lines have one object a line"), std::string::npos);
+  for (const char* text : {"\"a\"\n", "\xef\xbb\xbf{}\n", "-1\n"})
+    EXPECT_NE(fault(text).find("neither JSON lines"), std::string::npos) << text;
 }
 
 TEST_F(import_of, a_file_that_is_not_there_is_not_found_at_once) {

@@ -57,9 +57,12 @@ error with_advice(const std::filesystem::path& path, error why) {
   return why;
 }
 
-result<bool> make_or_check(const sqlite_database& db, const std::filesystem::path& path) {
+result<bool> make_or_check(const sqlite_database& db, const std::filesystem::path& path, bool may_be_new) {
   WEIR_TRY(const std::int64_t objects, read_integer(db, "SELECT count(*) FROM sqlite_schema"));
   if (objects == 0) {
+    if (!may_be_new)
+      return fail(errc::corrupt,
+                  fmt::format("there are objects, but their statement index '{}' is missing or empty", path.native()));
     WEIR_TRY(auto transaction, sqlite_transaction::begin(db, sqlite_transaction::kind::write));
     WEIR_CHECK(db.run(tables));
     WEIR_CHECK(db.run(
@@ -79,7 +82,7 @@ result<bool> make_or_check(const sqlite_database& db, const std::filesystem::pat
   return false;
 }
 
-result<opened_index> open_or_make(const std::filesystem::path& path, const store_settings& settings) {
+result<opened_index> open_or_make(const std::filesystem::path& path, const store_settings& settings, bool may_be_new) {
   WEIR_TRY(auto db, sqlite_database::open(path, sqlite_database::mode::read_write_create));
   // The size of pages can only be chosen before there are any. FULL: a commit has been synced when it returns. The
   // cache is a limit, filled as needed; index pages that fall out of it must be read again for every batch.
@@ -89,14 +92,14 @@ result<opened_index> open_or_make(const std::filesystem::path& path, const store
   WEIR_CHECK(db.run(fmt::format("PRAGMA wal_autocheckpoint = {}", settings.wal_checkpoint_pages).c_str()));
   if (settings.database_pages_max != 0)
     WEIR_CHECK(db.run(fmt::format("PRAGMA max_page_count = {}", settings.database_pages_max).c_str()));
-  WEIR_TRY(const bool fresh, make_or_check(db, path));
+  WEIR_TRY(const bool fresh, make_or_check(db, path, may_be_new));
   return opened_index{std::move(db), fresh};
 }
 
 }  // namespace
 
-result<opened_index> open_index(const std::filesystem::path& path, const store_settings& settings) {
-  auto opened = open_or_make(path, settings);
+result<opened_index> open_index(const std::filesystem::path& path, const store_settings& settings, bool may_be_new) {
+  auto opened = open_or_make(path, settings, may_be_new);
   if (!opened) return with_advice(path, std::move(opened).error());
   return opened;
 }

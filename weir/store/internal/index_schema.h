@@ -15,8 +15,9 @@ struct opened_index {
 };
 
 /// Opens the writer's connection, and makes the tables if there are none.
+///   may_be_new  false: no tables are corrupt, and none are made
 ///   Errors  unsupported if a newer program made them; corrupt, with what to do, if they are not ours or damaged.
-result<opened_index> open_index(const std::filesystem::path& path, const store_settings& settings);
+result<opened_index> open_index(const std::filesystem::path& path, const store_settings& settings, bool may_be_new);
 
 /// One more connection, for reading, to an index that is there.
 result<sqlite_database> open_index_reader(const std::filesystem::path& path);

@@ -144,9 +144,9 @@ class parser {
 
   // term := NOT term | '(' disjunction ')' | test
   result<query::criteria> term(int depth) {
-    if (depth >= limits::query_depth_max)
-      return lexer_.fault_at(now_.offset, fmt::format("parentheses and NOTs go {} deep; at most {} are allowed", depth,
-                                                      limits::query_depth_max));
+    if (depth > limits::query_depth_max)
+      return lexer_.fault_at(now_.offset,
+                             fmt::format("parentheses and NOTs go more than {} deep", limits::query_depth_max));
     if (is_keyword(now_, "NOT")) {
       WEIR_CHECK(advance());
       WEIR_TRY(query::criteria inner, term(depth + 1));

@@ -63,7 +63,7 @@ class checker {
   }
 
   result<void> check_database(const sqlite_database& db) {
-    WEIR_TRY(auto rows, db.prepare("PRAGMA quick_check(20)"));
+    WEIR_TRY(auto rows, db.prepare("PRAGMA integrity_check(20)"));
     while (true) {
       WEIR_TRY(const bool row, rows.step());
       if (!row) return {};
@@ -94,13 +94,22 @@ class checker {
     for (std::uint64_t after = 0; after < stored_.bundles; after += many) {
       WEIR_TRY(const reader_lease lease, readers_.borrow());
       WEIR_TRY(auto rows, lease.db().prepare("SELECT id, digest, body FROM bundle WHERE id > ? AND id <= ?"));
+      WEIR_TRY(auto by_bundle, lease.db().prepare("SELECT 1 FROM by_bundle WHERE digest = ? AND bundle = ?"));
       rows.integer(static_cast<std::int64_t>(after))
           .integer(static_cast<std::int64_t>(std::min(after + many, stored_.bundles)));
       while (true) {
         WEIR_TRY(const bool row, rows.step());
         if (!row) break;
         ++counted_.bundles;
-        if (std::ranges::equal(rows.blob_at(1), sha256(rows.blob_at(2)))) continue;
+        const digest id = sha256(rows.blob_at(2));
+        by_bundle.reset();
+        by_bundle.integer(readers_.keys().of(id)).integer(rows.integer_at(0));
+        WEIR_TRY(const bool found_by_id, by_bundle.step());
+        if (!found_by_id) {
+          ++found_.corrupt_statements;
+          note(fmt::format("the bundle in row {}: its row in by_bundle is missing", rows.integer_at(0)));
+        }
+        if (std::ranges::equal(rows.blob_at(1), id)) continue;
         ++found_.corrupt_statements;
         note(fmt::format("the bundle in row {} does not match its id", rows.integer_at(0)));
       }
