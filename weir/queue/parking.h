@@ -24,25 +24,26 @@
 // the sleeper's step 3. Every change of the word is a read-modify-write, also where a store would seem to do: a store
 // would cut the release sequence that carries an earlier publisher's work to the sleeper. A plain load in the
 // publisher's step 2 loses wakes: its publication can wait in the store buffer while the load is answered.
-// docs/design/0003-ring-and-parking.md has the alternatives; interleaving_test.cc tries all interleavings.
+// docs/design/0003-rings-and-parking.md has the alternatives; interleaving_test.cc tries all interleavings.
 //
 // `calling` exists for the end: when withdraw() has returned, the action is not running and will not run.
 
 #include <atomic>
 #include <cstdint>
 
-#include <weir/queue/spin.h>
+#include <weir/queue/sync.h>
 #include <weir/queue/wake_action.h>
 
 namespace weir::queue {
 
 /// The word between one sleeper and its publishers.
 ///   Threads  roles: park and withdraw belong to the sleeper, notify to the publishers.
-class parking {
+template <class Sync>
+class basic_parking {
  public:
-  parking() = default;
-  parking(const parking&) = delete;
-  parking& operator=(const parking&) = delete;
+  basic_parking() = default;
+  basic_parking(const basic_parking&) = delete;
+  basic_parking& operator=(const basic_parking&) = delete;
 
   /// Sleeper: asks to be woken, unless there is work now.
   ///   ready    says whether there is work; called once, after publishers can see that the sleeper sleeps.
@@ -88,7 +89,7 @@ class parking {
   /// next park.
   ///   Waits  while a publisher is inside the action.
   void withdraw() noexcept {
-    spin wait;
+    typename Sync::spin wait;
     for (;;) {
       std::uint32_t expected = parked;
       if (word_.compare_exchange_strong(expected, idle, std::memory_order_acq_rel, std::memory_order_acquire) ||
@@ -104,8 +105,10 @@ class parking {
   static constexpr std::uint32_t parked = 1;
   static constexpr std::uint32_t calling = 2;
 
-  std::atomic<std::uint32_t> word_{idle};
+  typename Sync::template atomic<std::uint32_t> word_{idle};
   wake_action action_;  // written by the sleeper while idle, read by the publisher that made the word `calling`
 };
+
+using parking = basic_parking<native>;
 
 }  // namespace weir::queue

@@ -77,7 +77,7 @@ TEST(spsc_ring_stress, in_spans_of_changing_size_nothing_is_lost_or_doubled_or_o
   const life_balance lives;
   for (const std::size_t capacity : {2u, 64u, 1024u}) {
     const int total = items_for(capacity);
-    spsc_ring<counted> ring(capacity, ~std::uint64_t{0} - 1000);
+    spsc_ring<counted> ring(capacity, start_position{~std::uint64_t{0} - 1000});
     std::thread producer([&] {
       spin wait;
       std::size_t wanted = 1;

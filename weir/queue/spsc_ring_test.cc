@@ -98,7 +98,7 @@ RC_GTEST_PROP(spsc_ring, behaves_as_a_bounded_deque_whatever_is_done_to_it, ()) 
     const std::uint64_t start = *rc::gen::element<std::uint64_t>(0, (1ULL << 31) - 5, (1ULL << 32) - 5,
                                                                  std::numeric_limits<std::uint64_t>::max() - 7,
                                                                  std::numeric_limits<std::uint64_t>::max());
-    spsc_ring<counted> ring(asked, start);
+    spsc_ring<counted> ring(asked, start_position{start});
     std::deque<int> model;
     int next = 0;
     const auto free = [&] { return ring.capacity() - model.size(); };
@@ -201,7 +201,7 @@ RC_GTEST_PROP(spsc_ring, behaves_as_a_bounded_deque_whatever_is_done_to_it, ()) 
 }
 
 TEST(spsc_ring, hands_out_both_sides_of_its_edge_as_two_spans) {
-  spsc_ring<counted> ring(8, 6);
+  spsc_ring<counted> ring(8, start_position{6});
   const auto places = ring.prepare(5);
   EXPECT_EQ(places.first.size(), 2u);
   EXPECT_EQ(places.second.size(), 3u);
@@ -213,7 +213,7 @@ TEST(spsc_ring, hands_out_both_sides_of_its_edge_as_two_spans) {
 }
 
 TEST(spsc_ring, keeps_order_and_bounds_while_its_positions_pass_2_to_the_64) {
-  spsc_ring<std::uint64_t> ring(4, std::numeric_limits<std::uint64_t>::max() - 10);
+  spsc_ring<std::uint64_t> ring(4, start_position{std::numeric_limits<std::uint64_t>::max() - 10});
   std::uint64_t pushed = 0;
   std::uint64_t popped = 0;
   while (popped < 40) {
@@ -234,7 +234,7 @@ TEST(spsc_ring, keeps_order_and_bounds_while_its_positions_pass_2_to_the_64) {
 TEST(spsc_ring, destroys_the_items_that_are_left_each_once) {
   const life_balance lives;
   for (const std::uint64_t start : {0ull, 3ull, ~0ull}) {
-    spsc_ring<counted> ring(4, start);
+    spsc_ring<counted> ring(4, start_position{start});
     fill(ring, 0, 3);
     counted out(0);
     ASSERT_EQ(ring.try_pop(out), pop_outcome::popped);
@@ -272,7 +272,7 @@ TEST(spsc_ring, a_push_that_throws_leaves_the_ring_as_it_was) {
 TEST(spsc_ring, a_batch_push_that_throws_keeps_the_items_before_it) {
   const life_balance lives;
   for (int throwing = 1; throwing <= 4; ++throwing) {
-    spsc_ring<counted> ring(8, 5);
+    spsc_ring<counted> ring(8, start_position{5});
     std::vector<counted> items;
     for (int i = 0; i < 4; ++i) items.emplace_back(i);
     counted::moves_until_throw() = throwing;
@@ -287,7 +287,7 @@ TEST(spsc_ring, a_batch_push_that_throws_keeps_the_items_before_it) {
 TEST(spsc_ring, a_pop_that_throws_leaves_the_item_in_the_ring) {
   const life_balance lives;
   {
-    spsc_ring<counted> ring(4, 3);
+    spsc_ring<counted> ring(4, start_position{3});
     fill(ring, 0, 3);
     std::vector<counted> out;
     for (int i = 0; i < 3; ++i) out.emplace_back(-7);
@@ -305,7 +305,7 @@ TEST(spsc_ring, a_pop_that_throws_leaves_the_item_in_the_ring) {
 TEST(spsc_ring, a_consumer_that_throws_has_had_exactly_the_items_it_was_given) {
   const life_balance lives;
   for (int throwing = 0; throwing < 4; ++throwing) {
-    spsc_ring<counted> ring(4, 2);
+    spsc_ring<counted> ring(4, start_position{2});
     fill(ring, 0, 4);
     std::vector<int> given;
     EXPECT_THROW(ring.consume(4,
