@@ -38,7 +38,8 @@
 //   - Of each load only stores count that coherence allows, as happens-before has it; release sequences go through
 //     read-modify-writes of any thread and end at plain stores, of the same thread too.
 //   - No fences; no seq_cst and no consume: a failure says so, instead of an answer that would be wrong.
-//   - wait() never returns without a reason. What wait and wake do orders nothing: only the atomics' own orders do.
+//   - wait() returns without a reason as often as options::idle_wakes_max says. What wait and wake do orders nothing: only
+//     the atomics' own orders do.
 //   - A pausing loop should look at the same atomics each time round. One that takes turns is let go on when nobody else
 //     can, not earlier.
 //   - Memory that is freed and given out again at once is a new atomic or item at the old address. A late use of the old
@@ -295,6 +296,8 @@ struct modelled {
   /// A loop's way to say that it waits for another thread.
   class spin {
    public:
+    spin() noexcept { model::internal::engine::current().begin_loop(); }
+
     /// Always false: the bound is reached, because more spinning would only repeat what was seen.
     bool step() noexcept { return false; }
     /// Waits until there is something new to read.
@@ -304,7 +307,14 @@ struct modelled {
   /// Blocks until woken, if the word has the value.
   static void wait(const atomic<std::uint32_t>& word, std::uint32_t while_equal,
                    const std::source_location& where = std::source_location::current()) noexcept {
-    model::internal::engine::current().wait(&word, while_equal, where);
+    model::internal::engine::current().wait(&word, while_equal, false, where);
+  }
+  /// The same; false if the deadline was reached. That comes whenever the explorer chooses, whatever the deadline says:
+  /// see options::timeouts_max.
+  template <class Deadline>
+  static bool wait_until(const atomic<std::uint32_t>& word, std::uint32_t while_equal, const Deadline&,
+                         const std::source_location& where = std::source_location::current()) noexcept {
+    return model::internal::engine::current().wait(&word, while_equal, true, where);
   }
   /// Wakes one of the threads that wait at the word, each in its turn of exploring.
   static void wake_one(const atomic<std::uint32_t>& word,

@@ -149,6 +149,11 @@ struct options {
   std::size_t steps_max = 1000;
   /// How often each thread's compare_exchange_weak fails without a reason in one execution.
   std::size_t spurious_max = 1;
+  /// How often each thread's wait() returns without a reason in one execution.
+  std::size_t idle_wakes_max = 0;
+  /// How often each thread's wait_until() reaches its deadline in one execution while other threads can go on. When nobody
+  /// can, a deadline is always reached.
+  std::size_t timeouts_max = 1;
   reduction reduce = reduction::dynamic;
   std::optional<weakening> weaken;
 };

@@ -39,6 +39,7 @@
 #include <weir/queue/testing/internal/model_memory.h>
 #include <weir/queue/testing/internal/model_search.h>
 #include <weir/queue/testing/internal/model_sites.h>
+#include <weir/queue/testing/internal/model_trace.h>
 #include <weir/queue/testing/model_report.h>
 
 namespace weir::queue::testing::model::internal {
@@ -108,9 +109,13 @@ class engine {
       each.now.clear();
       each.is_new = true;
       each.wrote = false;
+      each.repeats = false;
+      each.steps.clear();
       each.tried = false;
       each.retries = false;
       each.spurious_left = options_.spurious_max;
+      each.idle_wakes_left = options_.idle_wakes_max;
+      each.timeouts_left = options_.timeouts_max;
       memory_.fork(each.number);
     }
     memory_.tick(0);
@@ -177,21 +182,36 @@ class engine {
     return false;
   }
 
-  void wait(const void* address, std::uint64_t while_equal, const std::source_location& where) noexcept {
+  /// False if the deadline was reached, which `timed` says there is.
+  bool wait(const void* address, std::uint64_t while_equal, bool timed, const std::source_location& where) noexcept {
     const std::uint32_t site = site_of(where, operation::wait, std::memory_order_relaxed, std::memory_order_relaxed);
     announced next{operation::wait, address, site};
     perform(next);
     const std::uint32_t at = memory_.newest(next.object);
     // The system compares what is in memory now, and a later load cannot read what is older.
     read_store(next, at, false);
-    if (memory_.value(next.object, at) != while_equal) return;
+    if (memory_.value(next.object, at) != while_equal) return true;
     thread& self = threads_[self_];
     self.waits_on = next.object;
+    self.timed = timed;
+    if (self_ == 0 && timed) return false;
     if (self_ == 0) stuck();
     self.state = status::waiting;
     schedule();
     self.now.clear();
     self.is_new = true;
+    switch (self.picked.store) {
+      case reaches_deadline:
+        if (self.timeouts_left > 0) --self.timeouts_left;
+        note(happening::deadline, next, at, 0);
+        return false;
+      case wakes_idly:
+        --self.idle_wakes_left;
+        note(happening::idle_wake, next, at, 0);
+        return true;
+      default:
+        return true;
+    }
   }
 
   void wake(operation what, const void* address, const std::source_location& where) noexcept {
@@ -206,29 +226,41 @@ class engine {
       each.state = status::woken;
       ++woken;
     }
-    note(next, woken, 0);
+    note(happening::woke, next, 0, woken);
     threads_[self_].wrote = true;
+    threads_[self_].repeats = false;
     threads_[self_].is_new = threads_[self_].is_new || woken != 0;
     memory_.tick(self_);
   }
+
+  /// A loop begins that may pause.
+  void begin_loop() noexcept { threads_[self_].steps.clear(); }
 
   void pause() noexcept {
     if (self_ == 0) stuck();
     thread& self = threads_[self_];
     // Once round its loop this thread has read what it had read before, though there was something newer: another path
     // has it read that, so this one adds nothing.
-    if (!self.is_new && !self.wrote && !self.retries && sees_news(self.now)) search_.call_redundant();
+    if (!self.is_new && !self.wrote && !self.retries && sees_news(self.now)) search_.call_redundant(self_);
     self.tried = self.retries && !self.is_new;
     if (self.retries) {
       self.before.insert(self.before.end(), self.now.begin(), self.now.end());
     } else {
       self.before.swap(self.now);
     }
+    if (self.retries || self.wrote) {
+      self.steps_before.clear();
+    } else {
+      self.steps_before.swap(self.steps);
+    }
+    self.steps.clear();
+    self.repeats = true;
     self.retries = false;
     self.wrote = false;
     self.now.clear();
     self.is_new = false;
     self.state = status::paused;
+    search_.begin_round(self_);
     schedule();
   }
 
@@ -246,6 +278,11 @@ class engine {
 
  private:
   enum class status : std::uint8_t { absent, ready, running, announced, paused, waiting, woken, ended };
+
+  // The store of a transition with effect::wait.
+  static constexpr std::uint32_t begins_to_wait = 0;
+  static constexpr std::uint32_t reaches_deadline = 1;
+  static constexpr std::uint32_t wakes_idly = 2;
 
   struct announced {
     operation what = operation::load;
@@ -271,22 +308,20 @@ class engine {
     announced next;
     transition picked;
     object_index waits_on = no_object;
+    bool timed = false;
     std::size_t spurious_left = 0;
-    // For pause.
-    std::vector<mark> before;  // read in the round before the last pause
-    std::vector<mark> now;     // read since
-    bool is_new = true;        // something of `now` is not in `before`, or the thread changed something
-    bool wrote = false;        // the thread wrote or woke, if only what was there
-    bool retries = false;      // goes round once more without news, because nobody else can go on
-    bool tried = false;        // has done so in vain
-  };
-
-  struct trace_line {
-    announced what;
-    thread_index thread;
-    std::uint32_t store;
-    std::uint64_t value;
-    bool wrote;
+    std::size_t idle_wakes_left = 0;
+    std::size_t timeouts_left = 0;
+    // For pause: a round is what comes between two of them.
+    std::vector<mark> before;        // read in the round before the last pause
+    std::vector<mark> now;           // read since
+    std::vector<mark> steps_before;  // all reads of the round before, if it wrote nothing
+    std::vector<mark> steps;         // all reads since
+    bool repeats = false;            // `steps` is how `steps_before` begins
+    bool is_new = true;              // something of `now` is not in `before`, or the thread changed something
+    bool wrote = false;              // the thread wrote or woke, if only what was there
+    bool retries = false;            // goes round once more without news, because nobody else can go on
+    bool tried = false;              // has done so in vain
   };
 
   // --- one execution ---------------------------------------------------------------------------------------------
@@ -315,7 +350,7 @@ class engine {
   void leaked(std::size_t count, const char* what) {
     report_.what = failure::leak;
     report_.message = std::to_string(count) + what;
-    report_.trace = trace();
+    report_.trace = text_of(trace_, sites_);
   }
 
   fiber& fiber_of(thread& of) {
@@ -371,7 +406,12 @@ class engine {
         go_on(0);
         return;
       }
-      if (!let_one_retry()) stuck();
+      if (let_one_retry()) continue;
+      for (std::size_t i = 1; i < threads_count_; ++i) {
+        if (threads_[i].state == status::waiting) add_ends_of_wait(threads_[i], true);
+      }
+      if (enabled_.empty()) stuck();
+      break;
     }
     if (++steps_ > options_.steps_max)
       fail(failure::too_long, "an execution has too many steps; does a loop never pause?");
@@ -395,6 +435,9 @@ class engine {
     for (std::size_t i = 1; i < threads_count_; ++i) {
       if (i != last_ && threads_[i].state == status::announced) add_transitions(threads_[i]);
     }
+    for (std::size_t i = 1; i < threads_count_; ++i) {
+      if (threads_[i].state == status::waiting) add_ends_of_wait(threads_[i], threads_[i].timeouts_left > 0);
+    }
   }
 
   void add_transitions(thread& of) {
@@ -402,7 +445,7 @@ class engine {
     const std::uint32_t newest = memory_.newest(next.object);
     switch (next.what) {
       case operation::load:
-        add_reads(of, [](std::uint64_t) { return true; });
+        add_reads(of, effect::read, [](std::uint64_t) { return true; });
         break;
       case operation::compare_exchange_strong:
       case operation::compare_exchange_weak: {
@@ -410,7 +453,7 @@ class engine {
           enabled_.push_back({of.number, effect::write, next.object, newest + 1});
         }
         const bool spurious = next.what == operation::compare_exchange_weak && of.spurious_left > 0;
-        add_reads(of, [&](std::uint64_t value) { return value != next.expected || spurious; });
+        add_reads(of, effect::miss, [&](std::uint64_t value) { return value != next.expected || spurious; });
         break;
       }
       case operation::wait:
@@ -435,13 +478,27 @@ class engine {
     }
   }
 
+  void add_ends_of_wait(const thread& of, bool may_time_out) {
+    if (of.timed && may_time_out) enabled_.push_back({of.number, effect::wait, of.waits_on, reaches_deadline});
+    if (of.idle_wakes_left > 0) enabled_.push_back({of.number, effect::wait, of.waits_on, wakes_idly});
+  }
+
   template <class Allowed>
-  void add_reads(const thread& of, Allowed&& allowed) {
+  void add_reads(const thread& of, effect does, Allowed&& allowed) {
     const object_index object = of.next.object;
     const std::uint32_t floor = memory_.floor(of.number, object);
     for (std::uint32_t at = memory_.newest(object) + 1; at-- > floor;) {
-      if (allowed(memory_.value(object, at))) enabled_.push_back({of.number, effect::read, object, at});
+      if (allowed(memory_.value(object, at)) && !is_vain(of, {object, at})) {
+        enabled_.push_back({of.number, does, object, at});
+      }
     }
+  }
+
+  /// Whether the read would end a round that was like the one before, though there is something newer: pause() would call
+  /// that redundant.
+  [[nodiscard]] bool is_vain(const thread& of, const mark& read) const {
+    return of.repeats && of.steps.size() + 1 == of.steps_before.size() && of.steps_before.back() == read &&
+           has_news(read);
   }
 
   [[nodiscard]] bool all_ended() const noexcept {
@@ -463,14 +520,16 @@ class engine {
     return false;
   }
 
-  [[nodiscard]] bool sees_news(const std::vector<mark>& read) const noexcept {
-    for (const mark& each : read) {
-      const std::uint64_t value = memory_.value(each.object, each.store);
-      for (std::uint32_t at = memory_.newest(each.object); at > each.store; --at) {
-        if (memory_.value(each.object, at) != value) return true;
-      }
+  [[nodiscard]] bool has_news(const mark& read) const noexcept {
+    const std::uint64_t value = memory_.value(read.object, read.store);
+    for (std::uint32_t at = memory_.newest(read.object); at > read.store; --at) {
+      if (memory_.value(read.object, at) != value) return true;
     }
     return false;
+  }
+
+  [[nodiscard]] bool sees_news(const std::vector<mark>& read) const noexcept {
+    return std::any_of(read.begin(), read.end(), [&](const mark& each) { return has_news(each); });
   }
 
   // --- one operation ---------------------------------------------------------------------------------------------
@@ -493,6 +552,7 @@ class engine {
       // The scenario is alone: it sees the newest of everything.
       self.next = next;
       self.now.clear();
+      self.steps.clear();
       enabled_.clear();
       add_transitions(self);
       return enabled_.front();
@@ -508,8 +568,12 @@ class engine {
   void read_store(const announced& what, std::uint32_t at, bool acquire) {
     memory_.read(self_, what.object, at, acquire);
     thread& self = threads_[self_];
-    remember(self, {what.object, at});
-    note(what, memory_.value(what.object, at), at);
+    const mark read{what.object, at};
+    const std::size_t step = self.steps.size();
+    self.repeats = self.repeats && step < self.steps_before.size() && self.steps_before[step] == read;
+    self.steps.push_back(read);
+    remember(self, read);
+    note(happening::read, what, at, memory_.value(what.object, at));
     memory_.tick(self_);
   }
 
@@ -519,9 +583,11 @@ class engine {
     memory_.write(self_, what.object, value, releases(order), reads);
     thread& self = threads_[self_];
     self.wrote = true;
+    self.repeats = false;
     if (!reads || value != memory_.value(what.object, before)) self.is_new = true;
     remember(self, {what.object, before + 1});
-    note(what, value, before + 1, true);
+    note(reads ? happening::changed : happening::stored, what, before + 1, value);
+    if (reads) trace_.back().before = memory_.value(what.object, before);
     memory_.tick(self_);
   }
 
@@ -572,7 +638,7 @@ class engine {
   [[noreturn]] void abandon(failure what, std::string message) noexcept {
     report_.what = what;
     report_.message = std::move(message);
-    report_.trace = trace();
+    report_.trace = text_of(trace_, sites_);
     fiber::switch_to(*threads_[self_].on, root_);
     std::abort();
   }
@@ -583,39 +649,8 @@ class engine {
     return (inside == std::string::npos ? file : file.substr(inside + 1)) + ":" + std::to_string(where.line());
   }
 
-  void note(const announced& what, std::uint64_t value, std::uint32_t store, bool wrote = false) {
-    trace_.push_back({what, self_, store, value, wrote});
-  }
-
-  [[nodiscard]] std::string trace() const {
-    std::string out;
-    for (std::size_t i = 0; i < trace_.size(); ++i) out += line_of(i);
-    return out;
-  }
-
-  [[nodiscard]] std::string line_of(std::size_t index) const {
-    const trace_line& line = trace_[index];
-    const known_site& at = sites_[line.what.site];
-    std::string out = std::to_string(index + 1);
-    out.insert(0, out.size() < 4 ? 4 - out.size() : 0, ' ');
-    out += line.thread == 0 ? std::string("  scenario  ") : "  thread " + std::to_string(line.thread) + "  ";
-    out += "a" + std::to_string(line.what.object) + " ";
-    const operation what = line.what.what;
-    if (what == operation::wake_one || what == operation::wake_all) {
-      out += "wakes " + std::to_string(line.value);
-    } else if (line.wrote) {
-      out += ":= " + std::to_string(line.value) + " (store " + std::to_string(line.store);
-      if (what != operation::store) {
-        out += ", read " + std::to_string(memory_.value(line.what.object, line.store - 1));
-      }
-      out += ")";
-    } else {
-      out += "== " + std::to_string(line.value) + " (store " + std::to_string(line.store) + ")";
-      if (has_failure_order(what)) out += ", failed";
-    }
-    out += "   " + at.at.text();
-    if (at.order != at.at.order || at.failure != at.at.failure) out += " [weakened]";
-    return out + "\n";
+  void note(happening what, const announced& by, std::uint32_t store, std::uint64_t value) {
+    trace_.push_back({what, self_, by.object, by.site, store, value});
   }
 
   static inline thread_local engine* current_ = nullptr;

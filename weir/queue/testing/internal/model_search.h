@@ -37,8 +37,9 @@ namespace weir::queue::testing::model::internal {
 /// What a transition does to its atomic, as far as others notice.
 enum class effect : std::uint8_t {
   read,   // one store, which is there already
+  miss,   // the same, by a compare-exchange, which might have written before others did
   write,  // reads the newest and appends one; also a plain store
-  wait,   // compares the newest, and becomes one that can be woken
+  wait,   // compares the newest, and becomes one that can be woken; or stops being one
   wake
 };
 
@@ -47,7 +48,7 @@ struct transition {
   thread_index thread = 0;
   effect does = effect::write;
   object_index object = no_object;
-  std::uint32_t store = 0;  // read: which; write: the one that it adds; wake: whom it wakes, 0 nobody in particular
+  std::uint32_t store = 0;  // read: which; write: the one it adds; wake: whom, 0 nobody; wait: see the engine
 
   friend bool operator==(const transition&, const transition&) = default;
 };
@@ -61,16 +62,26 @@ class search {
   void begin() {
     depth_ = 0;
     steps_ = 0;
-    draining_ = false;
     redundant_ = false;
     asleep_.clear();
     events_.clear();
     for (auto& each : events_of_) each.clear();
     for (clock& each : known_) each.fill(0);
+    round_of_.fill(0);
   }
 
-  /// The rest of this execution is known to add nothing: it is run to its end without choices.
-  void call_redundant() noexcept { draining_ = redundant_ = true; }
+  /// The thread begins another way round a loop.
+  void begin_round(thread_index thread) noexcept { round_of_[thread] = events_.size(); }
+
+  /// The thread has gone round its loop and learnt nothing, where it could have: the rest of this execution adds nothing, and
+  /// is run to its end without choices. What others could have done since the round began was not looked for, so all of
+  /// it is tried.
+  void call_redundant(thread_index thread) noexcept {
+    redundant_ = true;
+    for (std::size_t i = round_of_[thread]; i < events_.size(); ++i) {
+      if (events_[i].at_node >= 0) nodes_[static_cast<std::size_t>(events_[i].at_node)].todo = ~0U;
+    }
+  }
   [[nodiscard]] bool redundant() const noexcept { return redundant_; }
 
   /// Picks one of the transitions, of which there is one at least. False: the scenario does not repeat itself.
@@ -89,7 +100,7 @@ class search {
         asleep_ = here.asleep;
         asleep_.insert(asleep_.end(), here.options.begin(), here.options.begin() + here.at);
       }
-    } else if (draining_) {
+    } else if (redundant_) {
       picked = enabled.front();
     } else {
       is_new = depth_ == nodes_.size();
@@ -98,22 +109,23 @@ class search {
         if (std::find(asleep_.begin(), asleep_.end(), each) == asleep_.end()) awake_.push_back(each);
       }
       if (awake_.empty()) {
-        draining_ = redundant_ = asleep_out_ = true;
+        redundant_ = true;
         picked = enabled.front();
       } else {
         picked = awake_.front();
         if (awake_.size() > 1) at_node = add_node(enabled);
       }
     }
+    if (at_node >= 0 && picked.does == effect::wake)
+      add_ends_of_wait(nodes_[static_cast<std::size_t>(at_node)], picked);
     ++steps_;
     std::erase_if(asleep_, [&](const transition& each) { return depend(each, picked); });
-    if (how_ == reduction::dynamic && !asleep_out_) add_event(picked, at_node, is_new);
+    if (how_ == reduction::dynamic && !redundant_) add_event(picked, at_node, is_new);
     return true;
   }
 
   /// Moves to the next path; false if there is none.
   [[nodiscard]] bool next() {
-    asleep_out_ = false;
     while (!nodes_.empty()) {
       node& last = nodes_.back();
       for (std::size_t i = last.at + 1; i < last.options.size(); ++i) {
@@ -152,8 +164,10 @@ class search {
     return a.object == b.object && conflict(a.does, b.does);
   }
 
+  static bool only_reads(effect what) noexcept { return what == effect::read || what == effect::miss; }
+
   static bool conflict(effect a, effect b) noexcept {
-    if (a == effect::read || b == effect::read) return false;
+    if (only_reads(a) || only_reads(b)) return false;
     if (a == effect::write && b == effect::write) return true;
     if (a == effect::wake || b == effect::wake) return a != effect::write && b != effect::write;
     return a != b;  // two waits commute, a wait and a write do not
@@ -178,6 +192,13 @@ class search {
     return static_cast<std::int32_t>(depth_++);
   }
 
+  /// A wake takes from whom it wakes the choice to end the wait by itself. No later event shows that, so it is tried here.
+  static void add_ends_of_wait(node& at, const transition& wake) {
+    for (const transition& each : at.options) {
+      if (each.does == effect::wait && each.object == wake.object) at.todo |= bit(each.thread);
+    }
+  }
+
   void add_event(const transition& made, std::int32_t at_node, bool is_new) {
     if (made.object >= events_of_.size()) events_of_.resize(made.object + 1);
     std::vector<std::uint32_t>& others = events_of_[made.object];
@@ -187,12 +208,14 @@ class search {
       const event& other = events_[others[i]];
       if (other.made.thread == made.thread) continue;
       const bool ordered = known[other.made.thread] >= other.number;
-      const bool turnable =
-          conflict(other.made.does, made.does) || (other.made.does == effect::read && made.does == effect::write);
+      // A load that comes later can still read what was there; it need not come before. A store that comes later can be
+      // read only if it comes before.
+      const bool turnable = conflict(other.made.does, made.does) ||
+                            (only_reads(other.made.does) && made.does == effect::write) ||
+                            (other.made.does == effect::write && made.does == effect::miss);
       if (is_new && turnable && !ordered) turn_around(others[i], made, known);
-      const bool orders =
-          conflict(other.made.does, made.does) ||
-          (other.made.does == effect::write && made.does == effect::read && other.made.store == made.store);
+      const bool orders = conflict(other.made.does, made.does) ||
+                          (other.made.does == effect::write && only_reads(made.does) && other.made.store == made.store);
       if (orders) join(known, other.after);
     }
     const std::uint32_t number = ++known[made.thread];
@@ -240,9 +263,7 @@ class search {
   std::vector<node> recycled_;
   std::size_t depth_ = 0;
   std::uint64_t steps_ = 0;
-  bool draining_ = false;
   bool redundant_ = false;
-  bool asleep_out_ = false;
   std::vector<transition> asleep_;
   std::vector<transition> awake_;
   // For `dynamic`.
@@ -250,6 +271,7 @@ class search {
   std::vector<std::vector<std::uint32_t>> events_of_;  // by atomic, into events_
   std::array<clock, threads_max> known_{};
   std::vector<std::uint32_t> between_;
+  std::array<std::size_t, threads_max> round_of_{};  // by thread: the first event since it last paused
 };
 
 }  // namespace weir::queue::testing::model::internal
