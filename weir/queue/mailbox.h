@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -126,9 +127,8 @@ class mailbox {
   [[nodiscard]] pop_outcome try_pop(T& into)
     requires std::is_move_assignable_v<T>
   {
-    const pop_outcome outcome = ring_.try_pop(into);
-    if (outcome == pop_outcome::popped) room_.notify_all();
-    return outcome;
+    const ringing_producers after{*this};
+    return ring_.try_pop(into);
   }
 
   /// Consumer: takes the oldest item: `popped`, or `ended` if the mailbox is closed and every item was taken.
@@ -159,11 +159,6 @@ class mailbox {
   /// `take` throws, the items given so far, that one too, are gone and the others stay.
   template <class Take>
   std::size_t consume(std::size_t max, Take&& take) {
-    struct ringing_producers {
-      mailbox& of;
-      ~ringing_producers() { of.room_.notify_all(); }
-    };
-    if (!ring_.has_items()) return 0;
     const ringing_producers after{*this};
     return ring_.consume(max, std::forward<Take>(take));
   }
@@ -174,7 +169,7 @@ class mailbox {
     while (!has_news()) {
       if (reader_.park(bed_.action(), [this] { return has_news(); })) bed_.wait();
     }
-    return ring_.has_items();
+    return has_items();
   }
 
   /// Consumer: for who must not sleep here, such as an event loop: asks to be told when there is something to do.
@@ -188,9 +183,15 @@ class mailbox {
   void withdraw() noexcept { reader_.withdraw(); }
 
   /// Consumer: whether there is an item now.
-  [[nodiscard]] bool has_items() noexcept { return ring_.has_items(); }
+  [[nodiscard]] bool has_items() noexcept {
+    const ringing_producers after{*this};
+    return ring_.has_items();
+  }
   /// Consumer: whether the mailbox is closed and every item is taken.
-  [[nodiscard]] bool ended() noexcept { return ring_.ended(); }
+  [[nodiscard]] bool ended() noexcept {
+    const ringing_producers after{*this};
+    return ring_.ended();
+  }
 
   /// Consumer: wants no more. Producers that wait are told now, others at their next push; items that are in, or on their way
   /// in, are destroyed with the mailbox.
@@ -206,7 +207,17 @@ class mailbox {
     ~ringing() { of.reader_.notify(); }
   };
 
-  bool has_news() noexcept { return ring_.has_items() || ring_.ended(); }
+  /// Around all that the consumer does with the ring: wakes the producers that wait if there are more free places than before.
+  /// There may be without an item: what a push gives up by throwing is passed over by the next look, of whatever kind.
+  struct ringing_producers {
+    mailbox& of;
+    std::uint64_t before = of.ring_.given_back();
+    ~ringing_producers() {
+      if (of.ring_.given_back() != before) of.room_.notify_all();
+    }
+  };
+
+  bool has_news() noexcept { return has_items() || ended(); }
 
   void await_place() {
     room_.await([this] { return ring_.size() < ring_.capacity() || ring_.closed() || ring_.cancelled(); });

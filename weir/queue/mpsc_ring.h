@@ -187,6 +187,10 @@ class mpsc_ring {
   /// Consumer: whether there is a published item now.
   [[nodiscard]] bool has_items() noexcept { return available(1) != 0; }
 
+  /// Consumer: how many places it has given back since position 0: those of items that were taken, and those that producers gave
+  /// up and a look for items has passed over. For who has to tell producers that wait for places.
+  [[nodiscard]] std::uint64_t given_back() const noexcept { return head_.position(); }
+
   /// Consumer: whether the ring is closed; there may be items left.
   [[nodiscard]] bool closed() const noexcept { return (tail_.word.load(std::memory_order_acquire) & closed_flag) != 0; }
 

@@ -3,40 +3,16 @@
 #include <atomic>
 #include <cassert>
 #include <stdexcept>
-#include <utility>
 
 namespace weir::queue::testing {
 
-/// A number that keeps account of its lives: for tests that nothing is leaked, destroyed twice or used after its end.
-/// Move-only, without a default constructor; its moves throw when told to.
-///   Threads  the counters are shared; moves_until_throw is for tests of one thread.
-class counted {
- public:
+/// What all counted items have in common.
+struct counted_lives {
   struct thrown : std::runtime_error {
     thrown() : std::runtime_error("a move that was told to throw") {}
   };
 
-  explicit counted(int number) : number_(number) { ++alive(); }
-  counted(counted&& other) : number_(other.checked()) {
-    if (moves_until_throw() > 0 && --moves_until_throw() == 0) throw thrown();
-    ++alive();
-    other.number_ = taken;
-  }
-  counted& operator=(counted&& other) {
-    const int number = other.checked();
-    if (moves_until_throw() > 0 && --moves_until_throw() == 0) throw thrown();
-    number_ = number;
-    other.number_ = taken;
-    return *this;
-  }
-  ~counted() {
-    assert(number_ != dead);
-    number_ = dead;
-    --alive();
-  }
-
-  /// The number, or `taken` if it was moved away.
-  [[nodiscard]] int number() const { return checked(); }
+  /// The number of an item that was moved away.
   static constexpr int taken = -1;
 
   /// How many there are now.
@@ -49,29 +25,68 @@ class counted {
     static long count = 0;
     return count;
   }
+};
 
-  friend bool operator==(const counted& a, const counted& b) { return a.number_ == b.number_; }
+/// A number that keeps account of its lives: for tests that nothing is leaked, destroyed twice or used after its end.
+/// Move-only, without a default constructor.
+///   Throwing whether its moves throw when told to; or else they are noexcept.
+///   Threads  the counters are shared; moves_until_throw is for tests of one thread.
+template <bool Throwing>
+class basic_counted : public counted_lives {
+ public:
+  explicit basic_counted(int number) noexcept : number_(number) { ++alive(); }
+  basic_counted(basic_counted&& other) noexcept(!Throwing) : number_(other.checked()) {
+    may_throw();
+    ++alive();
+    other.number_ = taken;
+  }
+  basic_counted& operator=(basic_counted&& other) noexcept(!Throwing) {
+    const int number = other.checked();
+    may_throw();
+    number_ = number;
+    other.number_ = taken;
+    return *this;
+  }
+  ~basic_counted() {
+    assert(number_ != dead);
+    number_ = dead;
+    --alive();
+  }
+
+  /// The number, or `taken` if it was moved away.
+  [[nodiscard]] int number() const { return checked(); }
+
+  friend bool operator==(const basic_counted& a, const basic_counted& b) { return a.number_ == b.number_; }
 
  private:
   static constexpr int dead = -2;
 
+  static void may_throw() noexcept(!Throwing) {
+    if constexpr (Throwing) {
+      if (moves_until_throw() > 0 && --moves_until_throw() == 0) throw thrown();
+    }
+  }
   [[nodiscard]] int checked() const {
     if (number_ == dead) throw std::logic_error("a counted was used after its end");
     return number_;
   }
 
-  int number_;
+  // Volatile, because what a destructor writes to its object is otherwise nobody's, and left out.
+  volatile int number_;
 };
+
+using counted = basic_counted<true>;
+using steady = basic_counted<false>;
 
 /// How many more are alive than when it was made. Resets the throwing, before and after a test.
 class life_balance {
  public:
-  life_balance() : before_(counted::alive().load()) { counted::moves_until_throw() = 0; }
-  ~life_balance() { counted::moves_until_throw() = 0; }
+  life_balance() : before_(counted_lives::alive().load()) { counted_lives::moves_until_throw() = 0; }
+  ~life_balance() { counted_lives::moves_until_throw() = 0; }
   life_balance(const life_balance&) = delete;
   life_balance& operator=(const life_balance&) = delete;
 
-  [[nodiscard]] long surplus() const { return counted::alive().load() - before_; }
+  [[nodiscard]] long surplus() const { return counted_lives::alive().load() - before_; }
 
  private:
   long before_;

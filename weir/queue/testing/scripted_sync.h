@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <utility>
+
+#include <weir/queue/sync.h>
+
+namespace weir::queue::testing {
+
+/// The machine, but for sleeping: in its place runs what another thread would do meanwhile. So one thread is enough to test
+/// who is woken by what, in an order that the test chooses.
+///
+///     scripted::meanwhile({[&] { consumer(); }});
+///     box.push(item);  // where it would sleep, consumer() runs, and must wake it
+///
+///   Threads  confined.
+struct scripted : native {
+  struct spin {
+    bool step() noexcept { return false; }
+    void pause() noexcept {}
+  };
+
+  /// What is done while somebody sleeps, in order; what is left of an earlier script is dropped. `rescue` is done if the sleeper
+  /// has not been woken by then: it must end the wait, and slept_for_ever() tells.
+  static void meanwhile(std::deque<std::function<void()>> script, std::function<void()> rescue) {
+    script_ = std::move(script);
+    rescue_ = std::move(rescue);
+    slept_for_ever_ = false;
+    sleeps_ = 0;
+  }
+  [[nodiscard]] static bool slept_for_ever() { return slept_for_ever_; }
+  [[nodiscard]] static int sleeps() { return sleeps_; }
+  [[nodiscard]] static bool is_done() { return script_.empty(); }
+
+  static void wait(const atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
+    if (word.load() != value) return;
+    ++sleeps_;
+    while (word.load() == value) {
+      if (script_.empty()) {
+        slept_for_ever_ = true;
+        rescue_();
+        return;
+      }
+      run_next();
+    }
+  }
+  /// Deadlines pass when the script is over.
+  static bool wait_until(const atomic<std::uint32_t>& word, std::uint32_t value,
+                         std::chrono::steady_clock::time_point) noexcept {
+    if (word.load() != value) return true;
+    ++sleeps_;
+    while (word.load() == value) {
+      if (script_.empty()) return false;
+      run_next();
+    }
+    return true;
+  }
+  static void wake_one(const atomic<std::uint32_t>&) noexcept {}
+  static void wake_all(const atomic<std::uint32_t>&) noexcept {}
+
+ private:
+  static void run_next() {
+    const auto next = std::move(script_.front());
+    script_.pop_front();
+    next();
+  }
+
+  static inline std::deque<std::function<void()>> script_;
+  static inline std::function<void()> rescue_;
+  static inline bool slept_for_ever_ = false;
+  static inline int sleeps_ = 0;
+};
+
+}  // namespace weir::queue::testing
