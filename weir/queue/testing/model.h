@@ -42,8 +42,9 @@
 //     the atomics' own orders do.
 //   - A pausing loop should look at the same atomics each time round. One that takes turns is let go on when nobody else
 //     can, not earlier.
-//   - Memory that is freed and given out again at once is a new atomic or item at the old address. A late use of the old
-//     one is seen as a race with the construction of the new.
+//   - Memory that is freed and given out again is a new atomic or item at the old address, and what makes it there must
+//     happen after what was there: a race is reported where the allocator orders the two and nothing else does. Programs
+//     with an operator delete of their own can avoid that: hold_back().
 //
 // A scenario has up to four threads, which run as fibers inside the calling thread. 256 KiB of stack each; no thread-local
 // variables of their own. On a failure they are abandoned where they stand, and what they and the scenario own is lost.
@@ -106,6 +107,14 @@ inline report explore(const scenario& run, const options& how = {}) {
 inline void expect(bool condition, const char* text,
                    const std::source_location& where = std::source_location::current()) {
   internal::engine::current().expect(condition, text, where);
+}
+
+/// For a program that replaces operator delete: takes over memory that is freed within a scenario and gives it back with
+/// `release` when the execution has ended. So nothing is made twice at one address in an execution: a late use of what
+/// was freed is recognised, and addresses that code compares are never equal by chance.
+///   Returns  false outside of scenarios: then the caller frees as always.
+inline bool hold_back(void* freed, void (*release)(void*)) noexcept {
+  return internal::engine::hold_back(freed, release);
 }
 
 /// Every way to weaken the orders of one site: for acq_rel both halves, and without either.

@@ -37,6 +37,7 @@
 
 #include <weir/queue/testing/internal/model_fiber.h>
 #include <weir/queue/testing/internal/model_memory.h>
+#include <weir/queue/testing/internal/model_round.h>
 #include <weir/queue/testing/internal/model_search.h>
 #include <weir/queue/testing/internal/model_sites.h>
 #include <weir/queue/testing/internal/model_trace.h>
@@ -105,21 +106,14 @@ class engine {
       thread& each = threads_[i];
       each.code = bodies[i - 1];
       each.state = status::ready;
-      each.before.clear();
-      each.now.clear();
-      each.is_new = true;
-      each.wrote = false;
-      each.repeats = false;
-      each.steps.clear();
-      each.tried = false;
-      each.retries = false;
+      each.loop.start();
       each.spurious_left = options_.spurious_max;
       each.idle_wakes_left = options_.idle_wakes_max;
       each.timeouts_left = options_.timeouts_max;
       memory_.fork(each.number);
     }
     memory_.tick(0);
-    last_ = 1;
+    last_ = 0;
     schedule();
     for (std::size_t i = 1; i < threads_count_; ++i) memory_.join(threads_[i].number);
     threads_count_ = 1;
@@ -132,8 +126,14 @@ class engine {
 
   // --- for atomics -----------------------------------------------------------------------------------------------
 
-  void construct(const void* address, std::uint64_t value) noexcept { memory_.make_atomic(self_, address, value); }
-  void destroy(const void* address) noexcept { demand(memory_.destroy_atomic(self_, address)); }
+  void construct(const void* address, std::uint64_t value) noexcept {
+    note(happening::made, memory_.make_atomic(self_, address, value));
+  }
+  void destroy(const void* address) noexcept {
+    const problem found = memory_.destroy_atomic(self_, address);
+    note(happening::destroyed, memory_.find_atomic(address));
+    demand(found);
+  }
 
   std::uint64_t load(const void* address, std::memory_order order, const std::source_location& where) noexcept {
     const std::uint32_t site = site_of(where, operation::load, order, std::memory_order_relaxed);
@@ -198,8 +198,7 @@ class engine {
     if (self_ == 0) stuck();
     self.state = status::waiting;
     schedule();
-    self.now.clear();
-    self.is_new = true;
+    self.loop.start();
     switch (self.picked.store) {
       case reaches_deadline:
         if (self.timeouts_left > 0) --self.timeouts_left;
@@ -227,49 +226,50 @@ class engine {
       ++woken;
     }
     note(happening::woke, next, 0, woken);
-    threads_[self_].wrote = true;
-    threads_[self_].repeats = false;
-    threads_[self_].is_new = threads_[self_].is_new || woken != 0;
+    threads_[self_].loop.wake(woken != 0);
     memory_.tick(self_);
   }
 
   /// A loop begins that may pause.
-  void begin_loop() noexcept { threads_[self_].steps.clear(); }
+  void begin_loop() noexcept { threads_[self_].loop.begin_loop(); }
 
   void pause() noexcept {
     if (self_ == 0) stuck();
     thread& self = threads_[self_];
-    // Once round its loop this thread has read what it had read before, though there was something newer: another path
-    // has it read that, so this one adds nothing.
-    if (!self.is_new && !self.wrote && !self.retries && sees_news(self.now)) search_.call_redundant(self_);
-    self.tried = self.retries && !self.is_new;
-    if (self.retries) {
-      self.before.insert(self.before.end(), self.now.begin(), self.now.end());
-    } else {
-      self.before.swap(self.now);
-    }
-    if (self.retries || self.wrote) {
-      self.steps_before.clear();
-    } else {
-      self.steps_before.swap(self.steps);
-    }
-    self.steps.clear();
-    self.repeats = true;
-    self.retries = false;
-    self.wrote = false;
-    self.now.clear();
-    self.is_new = false;
-    self.state = status::paused;
+    if (self.loop.adds_nothing(memory_)) search_.call_redundant(self_);
+    self.loop.pause();
     search_.begin_round(self_);
+    self.state = status::paused;
     schedule();
   }
 
   // --- for plain data --------------------------------------------------------------------------------------------
 
-  void make_plain(const void* address) noexcept { demand(memory_.make_plain(self_, address)); }
-  void destroy_plain(const void* address) noexcept { demand(memory_.destroy_plain(self_, address)); }
-  void read_plain(const void* address) noexcept { demand(memory_.use_plain(self_, address, false)); }
-  void write_plain(const void* address) noexcept { demand(memory_.use_plain(self_, address, true)); }
+  void make_plain(const void* address) noexcept {
+    const problem found = memory_.make_plain(self_, address);
+    note(happening::plain_made, memory_.find_plain(address));
+    demand(found);
+  }
+  void destroy_plain(const void* address) noexcept {
+    const problem found = memory_.destroy_plain(self_, address);
+    note(happening::plain_destroyed, memory_.find_plain(address));
+    demand(found);
+  }
+  void read_plain(const void* address) noexcept { use_plain(happening::plain_read, address); }
+  void write_plain(const void* address) noexcept { use_plain(happening::plain_written, address); }
+
+  // --- for memory ------------------------------------------------------------------------------------------------
+
+  /// See model::hold_back.
+  static bool hold_back(void* freed, void (*release)(void*)) noexcept {
+    engine* const self = current_;
+    if (self == nullptr || !self->executes_ || freed == nullptr) return false;
+    // The list is memory too, and may free some when it grows.
+    self->executes_ = false;
+    self->held_.push_back({freed, release});
+    self->executes_ = true;
+    return true;
+  }
 
   [[noreturn]] void fail(failure what, std::string message) noexcept {
     if (self_ != 0) message = "thread " + std::to_string(self_) + ": " + message;
@@ -278,6 +278,11 @@ class engine {
 
  private:
   enum class status : std::uint8_t { absent, ready, running, announced, paused, waiting, woken, ended };
+
+  struct held {
+    void* memory;
+    void (*release)(void*);
+  };
 
   // The store of a transition with effect::wait.
   static constexpr std::uint32_t begins_to_wait = 0;
@@ -290,13 +295,6 @@ class engine {
     std::uint32_t site = 0;
     object_index object = no_object;
     std::uint64_t expected = 0;
-  };
-
-  /// What a thread read last of an atomic since it last paused.
-  struct mark {
-    object_index object;
-    std::uint32_t store;
-    friend bool operator==(const mark&, const mark&) = default;
   };
 
   struct thread {
@@ -312,16 +310,7 @@ class engine {
     std::size_t spurious_left = 0;
     std::size_t idle_wakes_left = 0;
     std::size_t timeouts_left = 0;
-    // For pause: a round is what comes between two of them.
-    std::vector<mark> before;        // read in the round before the last pause
-    std::vector<mark> now;           // read since
-    std::vector<mark> steps_before;  // all reads of the round before, if it wrote nothing
-    std::vector<mark> steps;         // all reads since
-    bool repeats = false;            // `steps` is how `steps_before` begins
-    bool is_new = true;              // something of `now` is not in `before`, or the thread changed something
-    bool wrote = false;              // the thread wrote or woke, if only what was there
-    bool retries = false;            // goes round once more without news, because nobody else can go on
-    bool tried = false;              // has done so in vain
+    rounds loop;
   };
 
   // --- one execution ---------------------------------------------------------------------------------------------
@@ -337,8 +326,12 @@ class engine {
     thread& main = threads_[0];
     main.code = {[](void* self) { static_cast<engine*>(self)->scenario_(); }, this};
     main.state = status::running;
-    main.now.clear();
-    fiber::switch_to(root_, fiber_of(main));
+    fiber& on = fiber_of(main);
+    executes_ = true;
+    fiber::switch_to(root_, on);
+    executes_ = false;
+    for (const held& each : held_) each.release(each.memory);
+    held_.clear();
     if (report_.failed()) return;
     if (memory_.plains_alive() != 0) {
       leaked(memory_.plains_alive(), " items were not destroyed");
@@ -394,7 +387,7 @@ class engine {
       for (std::size_t i = 1; i < threads_count_; ++i) {
         thread& each = threads_[i];
         if (each.state == status::ready || each.state == status::woken ||
-            (each.state == status::paused && sees_news(each.before))) {
+            (each.state == status::paused && each.loop.may_go_on(memory_))) {
           each.state = status::running;
           go_on(each.number);
           return;
@@ -486,19 +479,14 @@ class engine {
   template <class Allowed>
   void add_reads(const thread& of, effect does, Allowed&& allowed) {
     const object_index object = of.next.object;
-    const std::uint32_t floor = memory_.floor(of.number, object);
-    for (std::uint32_t at = memory_.newest(object) + 1; at-- > floor;) {
-      if (allowed(memory_.value(object, at)) && !is_vain(of, {object, at})) {
+    const std::uint32_t newest = memory_.newest(object);
+    // When nobody else can go on, everything was stored long ago.
+    const std::uint32_t floor = of.loop.retries() ? newest : memory_.floor(of.number, object);
+    for (std::uint32_t at = newest + 1; at-- > floor;) {
+      if (allowed(memory_.value(object, at)) && !of.loop.is_vain(memory_, {object, at})) {
         enabled_.push_back({of.number, does, object, at});
       }
     }
-  }
-
-  /// Whether the read would end a round that was like the one before, though there is something newer: pause() would call
-  /// that redundant.
-  [[nodiscard]] bool is_vain(const thread& of, const mark& read) const {
-    return of.repeats && of.steps.size() + 1 == of.steps_before.size() && of.steps_before.back() == read &&
-           has_news(read);
   }
 
   [[nodiscard]] bool all_ended() const noexcept {
@@ -508,28 +496,14 @@ class engine {
     return true;
   }
 
-  /// A loop that looks at other atomics each time round may have news where it did not look last time.
   bool let_one_retry() noexcept {
     for (std::size_t i = 1; i < threads_count_; ++i) {
       thread& each = threads_[i];
-      if (each.state != status::paused || each.tried) continue;
-      each.retries = true;
+      if (each.state != status::paused || !each.loop.retry()) continue;
       each.state = status::ready;
       return true;
     }
     return false;
-  }
-
-  [[nodiscard]] bool has_news(const mark& read) const noexcept {
-    const std::uint64_t value = memory_.value(read.object, read.store);
-    for (std::uint32_t at = memory_.newest(read.object); at > read.store; --at) {
-      if (memory_.value(read.object, at) != value) return true;
-    }
-    return false;
-  }
-
-  [[nodiscard]] bool sees_news(const std::vector<mark>& read) const noexcept {
-    return std::any_of(read.begin(), read.end(), [&](const mark& each) { return has_news(each); });
   }
 
   // --- one operation ---------------------------------------------------------------------------------------------
@@ -551,8 +525,7 @@ class engine {
     if (self_ == 0) {
       // The scenario is alone: it sees the newest of everything.
       self.next = next;
-      self.now.clear();
-      self.steps.clear();
+      self.loop.start();
       enabled_.clear();
       add_transitions(self);
       return enabled_.front();
@@ -568,11 +541,7 @@ class engine {
   void read_store(const announced& what, std::uint32_t at, bool acquire) {
     memory_.read(self_, what.object, at, acquire);
     thread& self = threads_[self_];
-    const mark read{what.object, at};
-    const std::size_t step = self.steps.size();
-    self.repeats = self.repeats && step < self.steps_before.size() && self.steps_before[step] == read;
-    self.steps.push_back(read);
-    remember(self, read);
+    self.loop.read(memory_, {what.object, at});
     note(happening::read, what, at, memory_.value(what.object, at));
     memory_.tick(self_);
   }
@@ -582,31 +551,11 @@ class engine {
     if (reads) memory_.read(self_, what.object, before, acquires(order));
     memory_.write(self_, what.object, value, releases(order), reads);
     thread& self = threads_[self_];
-    self.wrote = true;
-    self.repeats = false;
-    if (!reads || value != memory_.value(what.object, before)) self.is_new = true;
-    remember(self, {what.object, before + 1});
+    const bool changed = !reads || value != memory_.value(what.object, before);
+    self.loop.write(memory_, {what.object, before + 1}, changed);
     note(reads ? happening::changed : happening::stored, what, before + 1, value);
     if (reads) trace_.back().before = memory_.value(what.object, before);
     memory_.tick(self_);
-  }
-
-  void remember(thread& self, mark what) {
-    if (!self.is_new) {
-      const std::uint64_t value = memory_.value(what.object, what.store);
-      self.is_new = std::none_of(self.before.begin(), self.before.end(), [&](const mark& each) {
-        // After a write the store is another one; if it holds what was there, the thread has learnt nothing.
-        return each == what ||
-               (self.wrote && each.object == what.object && memory_.value(each.object, each.store) == value);
-      });
-    }
-    for (mark& each : self.now) {
-      if (each.object == what.object) {
-        each.store = what.store;
-        return;
-      }
-    }
-    self.now.push_back(what);
   }
 
   // --- failures --------------------------------------------------------------------------------------------------
@@ -649,6 +598,13 @@ class engine {
     return (inside == std::string::npos ? file : file.substr(inside + 1)) + ":" + std::to_string(where.line());
   }
 
+  void use_plain(happening how, const void* address) noexcept {
+    const problem found = memory_.use_plain(self_, address, how == happening::plain_written);
+    note(how, memory_.find_plain(address));
+    demand(found);
+  }
+
+  void note(happening what, object_index object) { trace_.push_back({what, self_, object}); }
   void note(happening what, const announced& by, std::uint32_t store, std::uint64_t value) {
     trace_.push_back({what, self_, by.object, by.site, store, value});
   }
@@ -666,11 +622,13 @@ class engine {
   std::array<thread, threads_max> threads_;
   std::size_t threads_count_ = 1;
   thread_index self_ = 0;  // whose fiber runs
-  thread_index last_ = 1;  // who made the last transition
+  thread_index last_ = 0;  // who made the last transition; 0 at the start
   std::size_t steps_ = 0;
   std::size_t preemptions_ = 0;
   std::vector<transition> enabled_;
   std::vector<trace_line> trace_;
+  bool executes_ = false;  // the scenario runs, not the engine
+  std::vector<held> held_;
 };
 
 }  // namespace weir::queue::testing::model::internal

@@ -163,7 +163,7 @@ class memory {
     thread_index thread;
   };
 
-  void make_atomic(thread_index thread, const void* address, std::uint64_t value) {
+  object_index make_atomic(thread_index thread, const void* address, std::uint64_t value) {
     const auto object = static_cast<object_index>(atomics_used_);
     if (atomics_used_ == atomics_.size()) atomics_.emplace_back();
     ++atomics_used_;
@@ -175,6 +175,7 @@ class memory {
     made.stores.clear();
     made.stores.push_back({value, -1, thread});
     atomic_at_.set(address, object);
+    return object;
   }
 
   problem destroy_atomic(thread_index thread, const void* address) {
@@ -282,6 +283,8 @@ class memory {
     if (!plains_[object].alive) return {failure::lifetime, "use of an item that is destroyed"};
     return check_plain(thread, plains_[object], write);
   }
+
+  [[nodiscard]] object_index find_plain(const void* address) const noexcept { return plain_at_.find(address); }
 
   [[nodiscard]] std::size_t plains_alive() const noexcept {
     std::size_t count = 0;

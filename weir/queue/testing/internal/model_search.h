@@ -91,9 +91,7 @@ class search {
     if (depth_ < nodes_.size() && nodes_[depth_].step == steps_) {
       node& here = nodes_[depth_];
       picked = here.options[here.at];
-      if (here.enabled != enabled.size() || std::find(enabled.begin(), enabled.end(), picked) == enabled.end()) {
-        return false;
-      }
+      if (here.enabled != enabled) return false;
       at_node = static_cast<std::int32_t>(depth_++);
       is_new = depth_ == nodes_.size();
       if (how_ != reduction::none) {
@@ -143,12 +141,12 @@ class search {
  private:
   struct node {
     std::uint64_t step = 0;
-    std::size_t enabled = 0;
     std::uint32_t threads = 0;  // that were enabled
     std::uint32_t todo = 0;
     std::uint32_t at = 0;
-    std::vector<transition> options;
-    std::vector<transition> asleep;  // on arrival
+    std::vector<transition> enabled;
+    std::vector<transition> options;  // those that are awake
+    std::vector<transition> asleep;   // on arrival
   };
 
   /// A transition that was made, for `dynamic`.
@@ -182,7 +180,7 @@ class search {
     }
     node& made = nodes_.back();
     made.step = steps_;
-    made.enabled = enabled.size();
+    made.enabled = enabled;
     made.threads = 0;
     for (const transition& each : enabled) made.threads |= bit(each.thread);
     made.at = 0;
