@@ -10,21 +10,28 @@
 
 namespace weir::queue::testing {
 
-/// The machine, but for sleeping: in its place runs what another thread would do meanwhile. So one thread is enough to test
+/// The machine, but for waiting: in its place runs what another thread would do meanwhile. So one thread is enough to test
 /// who is woken by what, in an order that the test chooses.
 ///
 ///     scripted::meanwhile({[&] { consumer(); }});
-///     box.push(item);  // where it would sleep, consumer() runs, and must wake it
+///     box.push(item);  // where it would wait, consumer() runs, and must wake it
 ///
 ///   Threads  confined.
 struct scripted : native {
   struct spin {
     bool step() noexcept { return false; }
-    void pause() noexcept {}
+    void pause() noexcept {
+      ++sleeps_;
+      if (script_.empty()) {
+        give_up();
+      } else {
+        run_next();
+      }
+    }
   };
 
-  /// What is done while somebody sleeps, in order; what is left of an earlier script is dropped. `rescue` is done if the sleeper
-  /// has not been woken by then: it must end the wait, and slept_for_ever() tells.
+  /// What is done while somebody waits, one thing at a time; what is left of an earlier script is dropped. `rescue` is done if
+  /// the waiting one has not been woken by then: it must end the wait, and slept_for_ever() tells.
   static void meanwhile(std::deque<std::function<void()>> script, std::function<void()> rescue) {
     script_ = std::move(script);
     rescue_ = std::move(rescue);
@@ -33,17 +40,12 @@ struct scripted : native {
   }
   [[nodiscard]] static bool slept_for_ever() { return slept_for_ever_; }
   [[nodiscard]] static int sleeps() { return sleeps_; }
-  [[nodiscard]] static bool is_done() { return script_.empty(); }
 
   static void wait(const atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
     if (word.load() != value) return;
     ++sleeps_;
     while (word.load() == value) {
-      if (script_.empty()) {
-        slept_for_ever_ = true;
-        rescue_();
-        return;
-      }
+      if (script_.empty()) return give_up();
       run_next();
     }
   }
@@ -62,6 +64,10 @@ struct scripted : native {
   static void wake_all(const atomic<std::uint32_t>&) noexcept {}
 
  private:
+  static void give_up() {
+    slept_for_ever_ = true;
+    rescue_();
+  }
   static void run_next() {
     const auto next = std::move(script_.front());
     script_.pop_front();
