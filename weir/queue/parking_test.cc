@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <weir/queue/park_point.h>
+#include <weir/queue/spin.h>
 
 namespace weir::queue {
 namespace {
@@ -124,33 +124,6 @@ TEST(parking, when_withdraw_has_returned_the_target_may_be_freed) {
   over.store(true);
   for (auto& publisher : publishers) publisher.join();
   EXPECT_FALSE(called_dead.load());
-}
-
-TEST(park_point, keeps_a_wake_that_comes_before_the_wait) {
-  park_point point;
-  point.wake();
-  point.wake();
-  point.wait();  // would hang
-}
-
-TEST(park_point, makes_visible_what_was_done_before_the_wake) {
-  park_point ping;
-  park_point pong;
-  int shared = 0;  // not atomic: the wakes order the accesses
-  std::thread other([&] {
-    for (int i = 0; i < 500; ++i) {
-      ping.wait();
-      ++shared;
-      pong.wake();
-    }
-  });
-  for (int i = 0; i < 500; ++i) {
-    ++shared;
-    ping.wake();
-    pong.wait();
-  }
-  other.join();
-  EXPECT_EQ(shared, 1'000);
 }
 
 }  // namespace
