@@ -15,15 +15,23 @@ struct counted_lives {
   /// The number of an item that was moved away.
   static constexpr int taken = -1;
 
-  /// How many there are now.
-  static std::atomic<long>& alive() noexcept {
-    static std::atomic<long> count{0};
-    return count;
-  }
+  /// How many there are now, as far as this thread can see.
+  static long alive() noexcept { return count().load(std::memory_order_relaxed); }
   /// The n-th move from now throws; 0 for none.
   static long& moves_until_throw() noexcept {
-    static long count = 0;
-    return count;
+    static long moves = 0;
+    return moves;
+  }
+
+ protected:
+  // Relaxed: were threads that count also ordered by it, the thread sanitizer would miss what a queue fails to order.
+  static void comes() noexcept { count().fetch_add(1, std::memory_order_relaxed); }
+  static void goes() noexcept { count().fetch_sub(1, std::memory_order_relaxed); }
+
+ private:
+  static std::atomic<long>& count() noexcept {
+    static std::atomic<long> alive{0};
+    return alive;
   }
 };
 
@@ -34,10 +42,10 @@ struct counted_lives {
 template <bool Throwing>
 class basic_counted : public counted_lives {
  public:
-  explicit basic_counted(int number) noexcept : number_(number) { ++alive(); }
+  explicit basic_counted(int number) noexcept : number_(number) { comes(); }
   basic_counted(basic_counted&& other) noexcept(!Throwing) : number_(other.checked()) {
     may_throw();
-    ++alive();
+    comes();
     other.number_ = taken;
   }
   basic_counted& operator=(basic_counted&& other) noexcept(!Throwing) {
@@ -50,7 +58,7 @@ class basic_counted : public counted_lives {
   ~basic_counted() {
     assert(number_ != dead);
     number_ = dead;
-    --alive();
+    goes();
   }
 
   /// The number, or `taken` if it was moved away.
@@ -81,12 +89,12 @@ using steady = basic_counted<false>;
 /// How many more are alive than when it was made. Resets the throwing, before and after a test.
 class life_balance {
  public:
-  life_balance() : before_(counted_lives::alive().load()) { counted_lives::moves_until_throw() = 0; }
+  life_balance() : before_(counted_lives::alive()) { counted_lives::moves_until_throw() = 0; }
   ~life_balance() { counted_lives::moves_until_throw() = 0; }
   life_balance(const life_balance&) = delete;
   life_balance& operator=(const life_balance&) = delete;
 
-  [[nodiscard]] long surplus() const { return counted_lives::alive().load() - before_; }
+  [[nodiscard]] long surplus() const { return counted_lives::alive() - before_; }
 
  private:
   long before_;
