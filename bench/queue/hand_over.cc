@@ -78,8 +78,9 @@ void produce(Producer& out, const load& of, std::uint64_t from, std::uint64_t to
 }
 
 /// Takes items until all producers are done and nothing is left.
+///   most   how many there are: a queue that repeats itself might never be empty.
 template <way how, class Item, class Consumer>
-tally take_all(Consumer& in, const load& of, const std::atomic<unsigned>& producers_left) {
+tally take_all(Consumer& in, const load& of, std::uint64_t most, const std::atomic<unsigned>& producers_left) {
   using T = typename Item::type;
   patience empty(!of.pinned());
   tally taken;
@@ -103,6 +104,7 @@ tally take_all(Consumer& in, const load& of, const std::atomic<unsigned>& produc
       });
     }
     taken.count += count;
+    if (taken.count > most) fail("hand over: more came out than went in");
     if (count != 0) continue;
     if (last_look) return taken;
     // Partner: the producers' subtraction. Whatever they put in before, the next look finds.
@@ -137,7 +139,7 @@ double run(const load& of, std::uint64_t count) {
       if (of.pinned()) pin_to(1);
       typename queue_type::consumer in(queue);
       line.arrive_and_wait();
-      watch.time(of.producers + i, [&] { taken[i] = take_all<how, Item>(in, of, producers_left); });
+      watch.time(of.producers + i, [&] { taken[i] = take_all<how, Item>(in, of, count, producers_left); });
     });
   }
   for (std::thread& thread : threads) thread.join();

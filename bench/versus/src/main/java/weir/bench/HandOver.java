@@ -29,6 +29,10 @@ public final class HandOver {
     }
   }
 
+  private static Long item(long number) {
+    return ITEMS[(int) number & (TARGETS - 1)];
+  }
+
   private final int producers;
   private final int consumers;
   private final boolean drain;
@@ -74,7 +78,7 @@ public final class HandOver {
   private static void produce(MessagePassingQueue<Long> queue, long from, long to, int yieldEvery) {
     int times = 0;
     for (long number = from; number < to; number++) {
-      Long item = ITEMS[(int) (number % TARGETS)];
+      Long item = item(number);
       while (!queue.offer(item)) {
         times = pause(times, yieldEvery);
       }
@@ -197,7 +201,7 @@ public final class HandOver {
         () -> {
           long total = 0;
           for (long number = 0; number < count; number++) {
-            if (!there.offer(ITEMS[(int) (number % TARGETS)])) {
+            if (!there.offer(item(number))) {
               throw new IllegalStateException("an empty queue refused an item");
             }
             total += spinForItem(back);
