@@ -4,7 +4,7 @@
 // schedule and with everything that its loads may read.
 //
 //     const model::report report = model::explore([](model::execution& run) {
-//       spsc_ring<model_item, modelled> ring(2);                      // shared by the threads
+//       spsc_ring<model_item, 2, modelled> ring;                      // shared by the threads
 //       run.threads([&] { ring.try_push(model_item(1)); },            // runs them all to their ends
 //                   [&] { ... });
 //       model::expect(ring.size() == 1, "the item is in");            // afterwards, alone
@@ -15,40 +15,42 @@
 // choices are made: no time, no chance, nothing kept from one execution for the next but what it collects as results.
 //
 // What is explored
-//   - Between any two operations on atomics, which thread goes on. Plain code between them belongs to the operation before.
-//   - For each load and failing compare-exchange, which store it reads; for a weak one, also failing without a reason; for a
-//     wake, which waiter.
+//   - Between any two operations on atomics, which thread goes on. Plain code between them belongs to the operation
+//     before.
+//   - For each load and failing compare-exchange, which store it reads; for a weak one, also failing without a reason;
+//     for a wake, which waiter.
 //   - Schedules that differ only in the order of operations that commute are run once (model_search.h).
-//   - spin.pause() makes its thread wait until something that it read since its pause before has a newer store with another
-//     value; a way round the loop that reads only old stores again is left out, as it changes nothing. So a loop that waits
-//     must pause. spin.step() says at once that the bound is reached.
+//   - spin.pause() makes its thread wait until something that it read since its pause before has a newer store with
+//     another value; a way round the loop that reads only old stores again is left out, as it changes nothing. So a
+//     loop that waits must pause, and one that pauses must depend on what it reads alone; one that counts its rounds
+//     and gives up uses spin.step(), which says at once that the bound is reached.
 //   - wait() blocks if the newest store has the value, until a wake.
 //
 // What is found
 //   - expect() that is not met; an exception that leaves a thread; an assertion that does not hold.
-//   - Data races on model_item and model_cell: two accesses, one a write, neither of which happens before the other. Also
-//     atomics that are used while their construction or destruction is not ordered with the use.
+//   - Data races on model_item and model_cell: two accesses, one a write, neither of which happens before the other.
+//     Also atomics that are used while their construction or destruction is not ordered with the use.
 //   - Items used, made or destroyed at the wrong time; items and atomics left over at the end.
 //   - Threads that all wait: a lost wake, a deadlock; a livelock, if it pauses (else as too many steps).
 //
 // The memory model is that of C++20 with these limits
-//   - The modification order of an atomic is the order in which its stores were executed; a load reads what was stored
-//     before it in the execution. So load buffering, and a store that slips in before another one that is already executed,
-//     are not found. Neither can change what happens before what.
+//   - The modification order of an atomic is the order in which its stores were executed, and a load reads what was
+//     stored before it in the execution. So two things that C++ allows are not found: load buffering, and a store that
+//     comes before one that is executed already. An order that is needed against these alone seems not to be needed.
 //   - Of each load only stores count that coherence allows, as happens-before has it; release sequences go through
 //     read-modify-writes of any thread and end at plain stores, of the same thread too.
 //   - No fences; no seq_cst and no consume: a failure says so, instead of an answer that would be wrong.
-//   - wait() returns without a reason as often as options::idle_wakes_max says. What wait and wake do orders nothing: only
-//     the atomics' own orders do.
-//   - A pausing loop should look at the same atomics each time round. One that takes turns is let go on when nobody else
-//     can, not earlier.
+//   - wait() returns without a reason as often as options::idle_wakes_max says. What wait and wake do orders nothing:
+//     only the atomics' own orders do.
+//   - A pausing loop should look at the same atomics each time round. One that takes turns is let go on when nobody
+//     else can, not earlier.
 //   - Memory that is freed and given out again is a new atomic or item at the old address, and what makes it there must
-//     happen after what was there: a race is reported where the allocator orders the two and nothing else does. Programs
-//     with an operator delete of their own can avoid that: hold_back().
+//     happen after what was there: a race is reported where the allocator orders the two and nothing else does.
+//     Programs with an operator delete of their own can avoid that: hold_back().
 //
-// A scenario has up to four threads, which run as fibers inside the calling thread. 256 KiB of stack each; no thread-local
-// variables of their own. On a failure they are abandoned where they stand, and what they and the scenario own is lost.
-// Under the sanitizers it works too, some 20 to 50 times slower: see is_instrumented.
+// A scenario has up to four threads, which run as fibers inside the calling thread. 256 KiB of stack each; no
+// thread-local variables of their own. On a failure they are abandoned where they stand, and what they and the scenario
+// own is lost. Under the sanitizers it works too, some 20 to 50 times slower: see is_instrumented.
 
 #include <atomic>
 #include <cstddef>
@@ -91,15 +93,16 @@ class execution {
 
 using scenario = std::function<void(execution&)>;
 
-/// Ends the exploration with a failure if the condition is not met. To be called within a scenario or one of its threads.
+/// Ends the exploration with a failure if the condition is not met. To be called within a scenario or one of its
+/// threads.
 inline void expect(bool condition, const char* text,
                    const std::source_location& where = std::source_location::current()) {
   internal::engine::current().expect(condition, text, where);
 }
 
-/// For a program that replaces operator delete: takes over memory that is freed within a scenario and gives it back with
-/// `release` when the execution has ended. So nothing is made twice at one address in an execution: a late use of what
-/// was freed is recognised, and addresses that code compares are never equal by chance.
+/// For a program that replaces operator delete: takes over memory that is freed within a scenario and gives it back
+/// with `release` when the execution has ended. So nothing is made twice at one address in an execution: a late use of
+/// what was freed is recognised, and addresses that code compares are never equal by chance.
 ///   Returns  false outside of scenarios: then the caller frees as always.
 inline bool hold_back(void* freed, void (*release)(void*)) noexcept {
   return internal::engine::hold_back(freed, release);
@@ -195,8 +198,8 @@ inline weaken_report weaken_each(const std::vector<scenario>& scenarios, std::st
 
 }  // namespace model
 
-/// Stands in for the standard library's atomics and for waiting, where a queue has a parameter `Sync`. To be used within
-/// model::explore only.
+/// Stands in for the standard library's atomics and for waiting, where a queue has a parameter `Sync`. To be used
+/// within model::explore only.
 struct modelled {
   /// std::atomic, of integers, enumerations, bool and pointers. Every operation names its order.
   ///   Threads  shared, among the threads of a scenario.

@@ -140,8 +140,8 @@ enum class reduction : std::uint8_t {
 struct options {
   static constexpr std::size_t unlimited = ~std::size_t{0};
 
-  /// How often a thread may be interrupted where it could go on. With a limit nothing else is reduced: what is equivalent to
-  /// a schedule within the limit may itself be beyond it.
+  /// How often a thread may be interrupted where it could go on. With a limit nothing else is reduced: what is
+  /// equivalent to a schedule within the limit may itself be beyond it.
   std::size_t preemptions_max = unlimited;
   /// Exploring ends here, and the report is not complete.
   std::uint64_t executions_max = 10'000'000;
@@ -151,8 +151,8 @@ struct options {
   std::size_t spurious_max = 1;
   /// How often each thread's wait() returns without a reason in one execution.
   std::size_t idle_wakes_max = 0;
-  /// How often each thread's wait_until() reaches its deadline in one execution while other threads can go on. When nobody
-  /// can, a deadline is always reached.
+  /// How often each thread's wait_until() reaches its deadline in one execution while other threads can go on. When
+  /// nobody can, a deadline is always reached.
   std::size_t timeouts_max = 1;
   reduction reduce = reduction::dynamic;
   std::optional<weakening> weaken;

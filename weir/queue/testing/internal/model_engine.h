@@ -2,10 +2,10 @@
 
 // Runs the threads of the model checker, one operation on an atomic at a time.
 //
-// A thread is a fiber. When its code comes to an operation it announces the operation and asks for the next transition; the
-// thread that is picked does its operation and goes on to its next one, without anything else coming between. What is
-// between two operations belongs to the one before: nobody else can notice, unless it is a data race, and those are found
-// by clocks and not by luck.
+// A thread is a fiber. When its code comes to an operation it announces the operation and asks for the next transition;
+// the thread that is picked does its operation and goes on to its next one, without anything else coming between. What
+// is between two operations belongs to the one before: nobody else can notice, unless it is a data race, and those are
+// found by clocks and not by luck.
 //
 //               threads()                 picked
 //     absent -------------> ready    +------------> running ------> ended
@@ -380,7 +380,8 @@ class engine {
     fiber::switch_to(*from.on, fiber_of(threads_[next]));
   }
 
-  /// Called by the thread that runs when it has come to something that others may come before. Returns when it is to go on.
+  /// Called by the thread that runs when it has come to something that others may come before. Returns when it is to go
+  /// on.
   void schedule() noexcept {
     for (;;) {
       // Who has been let go first runs up to its next operation: nobody can notice, and then the operation is known.

@@ -57,8 +57,8 @@
 
 namespace weir::queue::testing::model {
 
-/// Whether this program is built with the address or the thread sanitizer. It then explores some 20 to 50 times slower, so
-/// a test may do less.
+/// Whether this program is built with the address or the thread sanitizer. It then explores some 20 to 50 times slower,
+/// so a test may do less.
 #if defined(WEIR_MODEL_ASAN) || defined(WEIR_MODEL_TSAN)
 inline constexpr bool is_instrumented = true;
 #else
@@ -166,8 +166,8 @@ class fiber {
   }
 
 #if defined(WEIR_MODEL_JUMP)
-  /// Leaves the registers that a function must preserve on the stack, notes the stack, and takes up another one that was
-  /// left like this. The floating point modes are those of the thread: nobody here changes them.
+  /// Leaves the registers that a function must preserve on the stack, notes the stack, and takes up another one that
+  /// was left like this. The floating point modes are those of the thread: nobody here changes them.
   WEIR_MODEL_NOIPA static void jump(void** from, void* to) noexcept {
     asm volatile(
         "leaq -128(%%rsp), %%rsp\n\t"  // a leaf function may use what is below its stack

@@ -1,7 +1,7 @@
 #pragma once
 
-// The memory that the model checker's threads share: for every atomic the list of all its stores, for every thread what it
-// can still read of them, and for plain data who touched it last.
+// The memory that the model checker's threads share: for every atomic the list of all its stores, for every thread what
+// it can still read of them, and for plain data who touched it last.
 //
 //     atomic     store 0     store 1     store 2     store 3        in the order of their execution,
 //                   |           |           |           |           which is the modification order
@@ -11,10 +11,10 @@
 // Invariants
 //   - A thread's floor of an atomic only rises: to what it reads or writes itself, and to the floors of whomever it
 //     synchronises with. So reads are coherent.
-//   - A thread's clock counts its own operations, and says up to which operation of each other thread everything happens
-//     before what it does next.
-//   - A store's message is what its reader learns by an acquire: floors and clock of the releasing thread, and of those whose
-//     release sequence it continues.
+//   - A thread's clock counts its own operations, and says up to which operation of each other thread everything
+//     happens before what it does next.
+//   - A store's message is what its reader learns by an acquire: floors and clock of the releasing thread, and of those
+//     whose release sequence it continues.
 //
 // What it does not do: choose. The engine says which store is read; here is what follows from it.
 
@@ -230,8 +230,8 @@ class memory {
     if (message >= 0) threads_[thread].join(messages_[static_cast<std::size_t>(message)]);
   }
 
-  /// Appends a store. With `continues`, the store is a read-modify-write's and carries on the release sequence of the newest
-  /// store.
+  /// Appends a store. With `continues`, the store is a read-modify-write's and carries on the release sequence of the
+  /// newest store.
   void write(thread_index thread, object_index object, std::uint64_t value, bool release, bool continues) {
     std::vector<store>& stores = atomics_[object].stores;
     const std::int32_t carried = continues ? stores.back().message : -1;

@@ -1,14 +1,16 @@
 #pragma once
 
-// What a thread has read since it last paused, so that a loop that waits is gone round only as often as there is something
-// new to read.
+// What a thread has read since it last paused, so that a loop that waits is gone round only as often as there is
+// something new to read.
 //
-// A round is what a thread does between two pauses. A loop that waits is expected to depend on nothing but what it reads; so
-// a round that reads exactly what the one before read leaves everything as it was, and what follows can follow without it.
+// A round is what a thread does between two pauses. A loop that waits is expected to depend on nothing but what it
+// reads; so a round that reads exactly what the one before read leaves everything as it was, and what follows can
+// follow without it.
 //
 // Invariants
 //   - `now` and `before` hold, for each atomic that the round read or wrote, the store that it saw last there.
-//   - `steps` holds all reads of this round in their order, `steps_before` those of the round before if that wrote nothing.
+//   - `steps` holds all reads of this round in their order, `steps_before` those of the round before if that wrote
+//     nothing.
 
 #include <algorithm>
 #include <cstddef>
@@ -77,7 +79,8 @@ class rounds {
     return !is_new_ && !wrote_ && !retries_ && any_news(in, now_);
   }
 
-  /// Whether to read this would surely make the round such a one: the last read of the round before, after all its others.
+  /// Whether to read this would surely make the round such a one: the last read of the round before, after all its
+  /// others.
   [[nodiscard]] bool is_vain(const memory& in, const mark& what) const noexcept {
     return repeats_ && steps_.size() + 1 == steps_before_.size() && steps_before_.back() == what && has_news(in, what);
   }
@@ -103,8 +106,8 @@ class rounds {
   /// Whether a paused thread may go on: something that its last round read is not the newest any more.
   [[nodiscard]] bool may_go_on(const memory& in) const noexcept { return any_news(in, before_); }
 
-  /// Lets a paused thread go round without news, when nobody else can go on: a loop that looks at other atomics each time
-  /// may find some. False if it has done so and found nothing.
+  /// Lets a paused thread go round without news, when nobody else can go on: a loop that looks at other atomics each
+  /// time may find some. False if it has done so and found nothing.
   [[nodiscard]] bool retry() noexcept {
     if (tried_) return false;
     retries_ = true;

@@ -2,22 +2,23 @@
 
 // Which schedule the model checker runs next.
 //
-// A schedule is a path in a tree: where more than one operation could come next, or a load could read more than one store,
-// there is a node. Paths are walked depth first; each execution repeats the path to the last node that has something left to
-// try, and is new from there on.
+// A schedule is a path in a tree: where more than one operation could come next, or a load could read more than one
+// store, there is a node. Paths are walked depth first; each execution repeats the path to the last node that has
+// something left to try, and is new from there on.
 //
 //     o---a---o---b---o          first execution
 //             |
 //             +---c---o---b---o  second: repeats a, is new from c on
 //
-// What is left out (reduction::sleep_sets): two transitions commute if they are of different atomics, or both read, or one
-// reads a store that is there already and the other adds one. After a branch was tried, its transition sleeps in the branches
-// beside it, until one comes that does not commute with it; a path whose transitions all sleep only leads to what was seen.
-// A transition is a thread and what it reads: a load that sleeps for the stores there are still wakes for one to come.
+// What is left out (reduction::sleep_sets): two transitions commute if they are of different atomics, or both read, or
+// one reads a store that is there already and the other adds one. After a branch was tried, its transition sleeps in
+// the branches beside it, until one comes that does not commute with it; a path whose transitions all sleep only leads
+// to what was seen. A transition is a thread and what it reads: a load that sleeps for the stores there are still wakes
+// for one to come.
 //
-// And (reduction::dynamic): at a node only one thread is tried at first. Whenever a later transition turns out to conflict with
-// an earlier one and to be ordered by nothing else, another thread is added at the earlier one's node: one that can begin a
-// path in which the later comes first, or all threads if it is not plain which.
+// And (reduction::dynamic): at a node only one thread is tried at first. Whenever a later transition turns out to
+// conflict with an earlier one and to be ordered by nothing else, another thread is added at the earlier one's node:
+// one that can begin a path in which the later comes first, or all threads if it is not plain which.
 //
 // Invariants
 //   - nodes before depth_ are repeated, unchanged; those behind it do not exist.
@@ -73,9 +74,9 @@ class search {
   /// The thread begins another way round a loop.
   void begin_round(thread_index thread) noexcept { round_of_[thread] = events_.size(); }
 
-  /// The thread has gone round its loop and learnt nothing, where it could have: the rest of this execution adds nothing, and
-  /// is run to its end without choices. What others could have done since the round began was not looked for, so all of
-  /// it is tried.
+  /// The thread has gone round its loop and learnt nothing, where it could have: the rest of this execution adds
+  /// nothing, and is run to its end without choices. What others could have done since the round began was not looked
+  /// for, so all of it is tried.
   void call_redundant(thread_index thread) noexcept {
     redundant_ = true;
     for (std::size_t i = round_of_[thread]; i < events_.size(); ++i) {
@@ -190,7 +191,8 @@ class search {
     return static_cast<std::int32_t>(depth_++);
   }
 
-  /// A wake takes from whom it wakes the choice to end the wait by itself. No later event shows that, so it is tried here.
+  /// A wake takes from whom it wakes the choice to end the wait by itself. No later event shows that, so it is tried
+  /// here.
   static void add_ends_of_wait(node& at, const transition& wake) {
     for (const transition& each : at.options) {
       if (each.does == effect::wait && each.object == wake.object) at.todo |= bit(each.thread);

@@ -73,8 +73,8 @@ struct trace_line {
 ///
 ///        3  thread 2  a1 := 5 (store 4, read 4)   weir/queue/parking.h:57:11: exchange acq_rel [weakened]
 ///
-/// a1 is the second atomic that was constructed, i1 would be the second item or cell; store 4 is the fifth in the history of
-/// a1, which begins with its construction.
+/// a1 is the second atomic that was constructed, i1 would be the second item or cell; store 4 is the fifth in the
+/// history of a1, which begins with its construction.
 [[nodiscard]] inline std::string text_of(const std::vector<trace_line>& lines, const site_table& sites) {
   std::string out;
   std::size_t number = 0;
