@@ -43,7 +43,7 @@ class basic_event_count {
       if (ready()) return;
       if (before_sleep.step()) continue;
       // Partner: the fetch_add in notify_all. Acquires what publishers before it published.
-      const std::uint32_t word = word_.fetch_or(somebody_sleeps, std::memory_order_acq_rel) | somebody_sleeps;
+      const std::uint32_t word = word_.fetch_or(somebody_sleeps, std::memory_order_acquire) | somebody_sleeps;
       if (ready()) return;
       Sync::wait(word_, word);
     }
@@ -53,10 +53,10 @@ class basic_event_count {
   ///   Cost  one read-modify-write when nobody sleeps; else a system call.
   void notify_all() noexcept {
     // Partner: the fetch_or in await. A plain load could be answered before the publication is visible.
-    std::uint32_t word = word_.fetch_add(0, std::memory_order_acq_rel);
+    std::uint32_t word = word_.fetch_add(0, std::memory_order_release);
     if ((word & somebody_sleeps) == 0) return;
     // Who finds the bit gone already leaves the waking to whoever cleared it.
-    if (word_.compare_exchange_strong(word, word + 1, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    if (word_.compare_exchange_strong(word, word + 1, std::memory_order_relaxed, std::memory_order_relaxed)) {
       Sync::wake_all(word_);
     }
   }

@@ -151,7 +151,7 @@ class mailbox {
       const pop_outcome outcome = try_pop(into);
       if (outcome == pop_outcome::popped || outcome == pop_outcome::ended) return outcome;
       if (!in_time) return pop_outcome::empty;
-      in_time = sleep_until(deadline);
+      in_time = naps_until(deadline);
     }
   }
 
@@ -224,7 +224,7 @@ class mailbox {
   }
 
   /// False once the deadline has passed.
-  bool sleep_until(std::chrono::steady_clock::time_point deadline) {
+  bool naps_until(std::chrono::steady_clock::time_point deadline) {
     if (!reader_.park(bed_.action(), [this] { return has_news(); })) return true;
     if (bed_.wait_until(deadline)) return true;
     // A producer may be about to ring: then the wake is kept for the next wait, which only looks once more.

@@ -56,19 +56,21 @@ class mpsc_ring {
   ///   Throws  std::length_error if there is no such size; std::bad_alloc.
   explicit mpsc_ring(std::size_t items, start_position start = {})
     requires(Capacity == dynamic_capacity)
-      : places_(items), runs_(places_.capacity()), tail_(start.value), head_(start.value, start.value) {
+      : places_(items), runs_(places_.capacity(), start.value), tail_(start.value), head_(start.value, start.value) {
     open(start.value);
   }
   /// A ring for Capacity items.
   explicit mpsc_ring(start_position start = {}) noexcept
     requires(Capacity != dynamic_capacity)
-      : tail_(start.value), head_(start.value, start.value) {
+      : runs_(start.value), tail_(start.value), head_(start.value, start.value) {
     open(start.value);
   }
 
   mpsc_ring(const mpsc_ring&) = delete;
   mpsc_ring& operator=(const mpsc_ring&) = delete;
-  ~mpsc_ring() { drop_all(); }
+  ~mpsc_ring() {
+    if constexpr (!std::is_trivially_destructible_v<T>) drop_all();
+  }
 
   [[nodiscard]] std::size_t capacity() const noexcept { return places_.capacity(); }
 
@@ -224,7 +226,7 @@ class mpsc_ring {
 
   void open(std::uint64_t start) noexcept {
     tail_.reach.store(start + capacity(), std::memory_order_relaxed);
-    runs_.make(start, capacity());
+    runs_.make(capacity());
   }
 
   reservation claim(std::size_t wanted, push_outcome& refused) noexcept {
@@ -244,12 +246,13 @@ class mpsc_ring {
       }
       const std::uint64_t tail = claimed(word);
       // Partner: the store below, by another producer that has seen the places up to there free.
-      std::int64_t free = internal::distance(tail, tail_.reach.load(std::memory_order_acquire));
+      const std::uint64_t known = tail_.reach.load(std::memory_order_acquire);
+      std::int64_t free = internal::distance(tail, known);
       if (free < static_cast<std::int64_t>(wanted)) {
         // The places before that head are destroyed and may be written. An older reach may overwrite a newer one: that costs
         // the next producer a look.
         const std::uint64_t reach = head_.seen() + capacity();
-        tail_.reach.store(reach, std::memory_order_release);
+        if (reach != known) tail_.reach.store(reach, std::memory_order_release);
         free = internal::distance(tail, reach);
       }
       if (free <= 0) {

@@ -58,7 +58,7 @@ class basic_parking {
     word_.exchange(parked, std::memory_order_acq_rel);
     if (!ready()) return true;
     std::uint32_t expected = parked;
-    word_.compare_exchange_strong(expected, idle, std::memory_order_acq_rel, std::memory_order_acquire);
+    word_.compare_exchange_strong(expected, idle, std::memory_order_relaxed, std::memory_order_relaxed);
     return false;
   }
 
@@ -74,15 +74,16 @@ class basic_parking {
   template <class Worth>
   void notify_if(Worth&& worth) noexcept {
     // Partner: the exchange in park. A failed compare-exchange would be no read-modify-write, hence the addition.
-    if (word_.fetch_add(0, std::memory_order_acq_rel) != parked) return;
+    if (word_.fetch_add(0, std::memory_order_release) != parked) return;
     if (!worth()) return;
     std::uint32_t expected = parked;
-    if (!word_.compare_exchange_strong(expected, calling, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    // Partner: the exchange in park, for the action.
+    if (!word_.compare_exchange_strong(expected, calling, std::memory_order_acquire, std::memory_order_relaxed)) {
       return;
     }
     action_();
-    // Partner: withdraw, which may free the target next; and park, which then writes the action.
-    word_.exchange(idle, std::memory_order_acq_rel);
+    // Partner: the load in withdraw. The target may be freed next, or park may write the action.
+    word_.exchange(idle, std::memory_order_release);
   }
 
   /// Sleeper: takes the request back. When this has returned, no action is running, and none will run before the
@@ -92,10 +93,9 @@ class basic_parking {
     typename Sync::spin wait;
     for (;;) {
       std::uint32_t expected = parked;
-      if (word_.compare_exchange_strong(expected, idle, std::memory_order_acq_rel, std::memory_order_acquire) ||
-          expected == idle) {
-        return;
-      }
+      if (word_.compare_exchange_strong(expected, idle, std::memory_order_relaxed, std::memory_order_relaxed)) return;
+      // Partner: the last exchange in notify_if. Only park() leaves `idle`.
+      if (word_.load(std::memory_order_acquire) == idle) return;
       wait.pause();
     }
   }

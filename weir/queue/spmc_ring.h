@@ -49,32 +49,36 @@ class spmc_ring {
  public:
   using value_type = T;
   class batch;
+  class consumer;
 
   /// A ring for `items` items or, where that is no power of two, the next one above.
   ///   Throws  std::length_error if there is no such size; std::bad_alloc.
   explicit spmc_ring(std::size_t items, start_position start = {})
     requires(Capacity == dynamic_capacity)
       : places_(items),
-        runs_(places_.capacity()),
+        runs_(places_.capacity(), start.value),
         tail_(start.value, start.value),
         freed_(start.value),
         head_(start.value) {}
   /// A ring for Capacity items.
   explicit spmc_ring(start_position start = {}) noexcept
     requires(Capacity != dynamic_capacity)
-      : tail_(start.value, start.value), freed_(start.value), head_(start.value) {}
+      : runs_(start.value), tail_(start.value, start.value), freed_(start.value), head_(start.value) {}
 
   spmc_ring(const spmc_ring&) = delete;
   spmc_ring& operator=(const spmc_ring&) = delete;
-  ~spmc_ring() { drop_all(); }
+  ~spmc_ring() {
+    if constexpr (!std::is_trivially_destructible_v<T>) drop_all();
+  }
 
   [[nodiscard]] std::size_t capacity() const noexcept { return places_.capacity(); }
 
   /// How many items are to be had, as a figure for people: another thread may have changed it already. Never more than the
   /// capacity.
   [[nodiscard]] std::size_t size() const noexcept {
-    const std::uint64_t head = head_.position.load(std::memory_order_acquire);
-    return static_cast<std::size_t>(std::min<std::uint64_t>(tail_.seen() - head, capacity()));
+    const std::uint64_t head = head_.position.load(std::memory_order_relaxed);
+    const auto count = static_cast<std::int64_t>(tail_.seen() - head);
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(count, 0, static_cast<std::int64_t>(capacity())));
   }
 
   // --- producer --------------------------------------------------------------------------------------------------
@@ -128,6 +132,7 @@ class spmc_ring {
 
   /// Producer: publishes the first `count` places of the last `prepare`, in which there are items now.
   void commit(std::size_t count) noexcept {
+    if (count == 0) return;
     const std::uint64_t tail = tail_.position();
     assert(count <= tail_.reach - tail);
     tail_.move_to(tail + count);
@@ -191,8 +196,8 @@ class spmc_ring {
 
   /// Consumers: whether there is an item now.
   [[nodiscard]] bool has_items() const noexcept {
-    const std::uint64_t head = head_.position.load(std::memory_order_acquire);
-    return tail_.seen() != head;
+    const std::uint64_t head = head_.position.load(std::memory_order_relaxed);
+    return static_cast<std::int64_t>(tail_.seen() - head) > 0;
   }
 
   /// Consumers: whether the producer has closed; there may be items left.
@@ -225,8 +230,8 @@ class spmc_ring {
     std::uint64_t first = 0;
     std::size_t count = 0;
   };
-  // The first words of a ring that is used once and for few items should cost little: as many again as there are.
-  static constexpr std::size_t words_first = 8;
+  // Who pushes item by item walks over this many places that were given back, and is then spared the next looks.
+  static constexpr std::size_t walk = 64;
 
   [[nodiscard]] push_outcome refusal() const noexcept {
     return ends_.cancelled() ? push_outcome::cancelled : push_outcome::closed;
@@ -241,18 +246,21 @@ class spmc_ring {
 
   /// Moves the producer's reach until there are `wanted` places or no more were given back.
   void find_places(std::uint64_t tail, std::size_t wanted) noexcept {
-    while (tail_.reach - tail < wanted) {
-      if (runs_.made() < capacity()) {
-        // The first lap: these places have never been used.
-        const std::size_t count = std::min(std::max(words_first, runs_.made()), capacity() - runs_.made());
-        runs_.make(freed_, count);
-      } else {
-        const std::size_t count = runs_.at(freed_).count;
-        if (count == 0) break;
-        freed_ += count;
-      }
+    // In the first lap, places have never been used, and a ring that is made for few items should cost little: as many
+    // words again as there are.
+    while (runs_.made() < capacity() && tail_.reach - tail < wanted) {
+      runs_.make(std::min(std::max<std::size_t>(runs_.made(), 1), capacity() - runs_.made()));
       tail_.reach = freed_ + runs_.made();
     }
+    if (runs_.made() < capacity()) return;
+    std::uint64_t freed = freed_;
+    while (freed + runs_.made() - tail < std::max(wanted, walk)) {
+      const std::size_t count = runs_.at(freed).count;
+      if (count == 0) break;
+      freed += count;
+    }
+    freed_ = freed;
+    tail_.reach = freed + runs_.made();
   }
 
   /// Whether there is a place for one item, now or as soon as a consumer gives it back.
@@ -274,17 +282,18 @@ class spmc_ring {
     std::uint64_t head = head_.position.load(std::memory_order_acquire);
     for (;;) {
       // Partner: the store below, by another consumer that has seen the items up to there.
-      auto count = static_cast<std::int64_t>(head_.reach.load(std::memory_order_acquire) - head);
+      const std::uint64_t known = head_.reach.load(std::memory_order_acquire);
+      auto count = static_cast<std::int64_t>(known - head);
       if (count < static_cast<std::int64_t>(max)) {
         const std::uint64_t tail = tail_.seen();
-        // An older reach may overwrite a newer one: that costs the next consumer a look.
-        head_.reach.store(tail, std::memory_order_release);
         count = static_cast<std::int64_t>(tail - head);
         assert(count >= 0);
         if (count == 0) return {};
+        // An older reach may overwrite a newer one: that costs the next consumer a look.
+        if (count > static_cast<std::int64_t>(max)) head_.reach.store(tail, std::memory_order_release);
       }
       const std::size_t mine = std::min(max, static_cast<std::size_t>(count));
-      if (head_.position.compare_exchange_weak(head, head + mine, std::memory_order_acq_rel,
+      if (head_.position.compare_exchange_weak(head, head + mine, std::memory_order_release,
                                                std::memory_order_acquire)) {
         return {head, mine};
       }
@@ -333,6 +342,52 @@ class spmc_ring<T, Capacity, Sync>::batch {
 
   spmc_ring& ring_;
   run run_;
+};
+
+/// A consumer that takes item by item and still pays for a claim only once a batch: it claims up to `in_hand` items and hands
+/// them out. Nobody else gets those; so more in hand is faster, and less is fairer.
+///   Threads  confined to one at a time; borrows the ring.
+///   Ends     what is still in its hand is destroyed with it.
+template <class T, std::size_t Capacity, class Sync>
+class spmc_ring<T, Capacity, Sync>::consumer {
+ public:
+  explicit consumer(spmc_ring& ring, std::size_t in_hand = 64) noexcept : ring_(ring), in_hand_(in_hand) {}
+  consumer(const consumer&) = delete;
+  consumer& operator=(const consumer&) = delete;
+  ~consumer() {
+    if (hand_.count != 0) ring_.give_back(hand_);
+  }
+
+  /// As spmc_ring::try_pop, with what is in its hand first. If the assignment throws, the item stays in hand.
+  [[nodiscard]] pop_outcome try_pop(T& into) noexcept(std::is_nothrow_move_assignable_v<T>)
+    requires std::is_move_assignable_v<T>
+  {
+    if (next_ == hand_.count) {
+      hand_ = ring_.take(in_hand_);
+      next_ = 0;
+      if (hand_.count == 0) {
+        // The last items may have come just before the producer closed, and after our look: then they are to be had.
+        if (!ring_.ends_.closed()) return pop_outcome::empty;
+        hand_ = ring_.take(in_hand_);
+        if (hand_.count == 0) return pop_outcome::ended;
+      }
+    }
+    into = std::move(*ring_.places_.at(hand_.first + next_));
+    if (++next_ == hand_.count) {
+      ring_.give_back(hand_);
+      hand_.count = next_ = 0;
+    }
+    return pop_outcome::popped;
+  }
+
+  /// How many items are in its hand.
+  [[nodiscard]] std::size_t size() const noexcept { return hand_.count - next_; }
+
+ private:
+  spmc_ring& ring_;
+  const std::size_t in_hand_;
+  run hand_;              // all of these are alive until they are given back together
+  std::size_t next_ = 0;  // of these, the first that is still to be handed out
 };
 
 }  // namespace weir::queue

@@ -77,7 +77,7 @@ class spsc_chain {
   spsc_chain& operator=(const spsc_chain&) = delete;
 
   ~spsc_chain() {
-    drop_all();
+    if constexpr (!std::is_trivially_destructible_v<T>) drop_all();
     chunk* rest = read_.in != nullptr ? read_.in : first_chunk_;
     while (rest != nullptr) free_chunk(std::exchange(rest, rest->next));
     free_chunk(spare_.load(std::memory_order_relaxed));
@@ -144,6 +144,7 @@ class spsc_chain {
 
   /// Producer: publishes the first `count` places of the last `prepare`, in which there are items now.
   void commit(std::size_t count) noexcept {
+    if (count == 0) return;
     const std::uint64_t tail = tail_.position();
     assert(count <= tail_.reach - tail);
     const auto left = static_cast<std::size_t>(write_.end - write_.at);
@@ -316,8 +317,8 @@ class spsc_chain {
   void leave_chunk() noexcept {
     chunk* const left = read_.in;
     read_ = into(next_of(read_));
-    // Partner: the exchange in next_chunk. Acquire, for the chunk that is freed here may have been filled since.
-    if (left != nullptr) free_chunk(spare_.exchange(left, std::memory_order_acq_rel));
+    // Partner: the exchange in next_chunk. What comes back was left here before, and the producer has not seen it.
+    if (left != nullptr) free_chunk(spare_.exchange(left, std::memory_order_release));
   }
 
   static constexpr std::align_val_t alignment{std::max(alignof(T), separation)};

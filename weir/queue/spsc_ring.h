@@ -65,7 +65,9 @@ class spsc_ring {
 
   spsc_ring(const spsc_ring&) = delete;
   spsc_ring& operator=(const spsc_ring&) = delete;
-  ~spsc_ring() { drop_all(); }
+  ~spsc_ring() {
+    if constexpr (!std::is_trivially_destructible_v<T>) drop_all();
+  }
 
   [[nodiscard]] std::size_t capacity() const noexcept { return places_.capacity(); }
 
@@ -118,6 +120,7 @@ class spsc_ring {
 
   /// Producer: publishes the first `count` places of the last `prepare`, in which there are items now.
   void commit(std::size_t count) noexcept {
+    if (count == 0) return;
     const std::uint64_t tail = tail_.position();
     assert(count <= tail_.reach - tail);
     tail_.move_to(tail + count);
@@ -224,13 +227,11 @@ class spsc_ring {
 
   // Item by item, it may pay to be patient.
   bool finds_place(std::uint64_t tail) noexcept {
-    tail_.reach = tail_.wait.see([this] { return head_.seen(); }, capacity() / 4) + capacity();
-    tail_.wait.found(tail_.reach - tail);
+    tail_.reach = tail_.wait.see([this] { return head_.seen() + capacity(); }, tail, capacity() / 4);
     return tail_.reach != tail;
   }
   bool finds_item(std::uint64_t head) noexcept {
-    head_.reach = head_.wait.see([this] { return tail_.seen(); }, capacity() / 4);
-    head_.wait.found(head_.reach - head);
+    head_.reach = head_.wait.see([this] { return tail_.seen(); }, head, capacity() / 4);
     return head_.reach != head;
   }
 

@@ -19,45 +19,47 @@ namespace weir::queue::internal {
 
 class patience {
  public:
-  /// The other side's position, looked at with `look` now or in a moment.
-  ///   enough  a quarter of the ring: who found that much is in nobody's way
+  /// How far the side may go, looked at now or in a moment.
+  ///   look    says it
+  ///   from    where the side is
+  ///   enough  a quarter of the ring: who finds that much is in nobody's way
   template <class Look>
-  std::uint64_t see(Look look, std::size_t enough) noexcept {
-    if (found_ < 2 || found_ >= enough) [[likely]]
-      return look();
-    return see_later(look);
+  std::uint64_t see(Look look, std::uint64_t from, std::size_t enough) noexcept {
+    if (few_ != 0) [[unlikely]]
+      return see_later(look, from, enough);
+    const std::uint64_t reach = look();
+    if (is_few(reach - from, enough)) few_ = reach - from;
+    return reach;
   }
-
-  /// How much the look has found.
-  void found(std::uint64_t count) noexcept { found_ = count; }
 
  private:
   static constexpr std::int32_t trial = 64;  // looks until it is checked again whether waiting helps
   static constexpr std::uint64_t relaxes_max = 4;
 
+  static bool is_few(std::uint64_t count, std::size_t enough) noexcept { return count > 1 && count < enough; }
+
   template <class Look>
-  [[gnu::noinline]] std::uint64_t see_later(Look look) noexcept {
+  [[gnu::noinline]] std::uint64_t see_later(Look look, std::uint64_t from, std::size_t enough) noexcept {
     if (trust_ == 0) {
       const std::uint64_t before = look();
       hold();
-      const std::uint64_t now = look();
-      trust_ = now == before ? -trial : trial;
-      return now;
-    }
-    if (trust_ < 0) {
+      trust_ = look() == before ? -trial : trial;
+    } else if (trust_ < 0) {
       ++trust_;
     } else {
       --trust_;
       hold();
     }
-    return look();
+    const std::uint64_t reach = look();
+    few_ = is_few(reach - from, enough) ? reach - from : 0;
+    return reach;
   }
 
   void hold() const noexcept {
-    for (std::uint64_t left = std::min(found_ / 8 + 1, relaxes_max); left != 0; --left) relax();
+    for (std::uint64_t left = std::min(few_ / 8 + 1, relaxes_max); left != 0; --left) relax();
   }
 
-  std::uint64_t found_ = 0;
+  std::uint64_t few_ = 0;  // what the last look found, if that was few but more than one
   std::int32_t trust_ = 0;
 };
 

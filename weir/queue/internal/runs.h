@@ -40,14 +40,14 @@ class runs {
     bool is_hole = false;
   };
 
-  runs()
+  explicit runs(std::uint64_t start) noexcept
     requires(Capacity != dynamic_capacity)
-  = default;
-  explicit runs(std::size_t capacity)
+      : start_(start) {}
+  runs(std::size_t capacity, std::uint64_t start)
     requires(Capacity == dynamic_capacity)
-      : words_(capacity) {}
+      : start_(start), words_(capacity) {}
   ~runs() {
-    for (std::size_t i = 0; i < made_; ++i) std::destroy_at(words_.at(i));
+    for (std::size_t i = 0; i < made_; ++i) std::destroy_at(words_.at(start_ + i));
   }
   runs(const runs&) = delete;
   runs& operator=(const runs&) = delete;
@@ -55,11 +55,11 @@ class runs {
   /// How many words there are; a position whose word is not made must not be claimed.
   [[nodiscard]] std::size_t made() const noexcept { return made_; }
 
-  /// Makes the next `count` words; the first word that is made is that of `start`.
+  /// Makes the next `count` words, from that of the start on.
   ///   Threads  before any other thread may know of these positions
-  void make(std::uint64_t start, std::size_t count) noexcept {
+  void make(std::size_t count) noexcept {
     for (; count != 0; --count, ++made_) {
-      const std::uint64_t position = start + made_;
+      const std::uint64_t position = start_ + made_;
       std::construct_at(words_.at(position), position << 1);
     }
   }
@@ -74,12 +74,16 @@ class runs {
   [[nodiscard]] run at(std::uint64_t first) noexcept {
     // Partner: finish().
     const std::uint64_t value = words_.at(first)->load(std::memory_order_acquire);
+    // Most often one item. As a branch, so that a processor goes on to the next word without waiting for this one.
+    if (value == (first + 1) << 1) [[likely]]
+      return {1, false};
     const std::int64_t count = distance(first, value >> 1);
     if (count < 1 || count > static_cast<std::int64_t>(words_.capacity())) return {};
     return {static_cast<std::size_t>(count), (value & 1) != 0};
   }
 
  private:
+  const std::uint64_t start_;
   std::size_t made_ = 0;
   places<word, Capacity> words_;
 };
