@@ -178,7 +178,7 @@ TYPED_TEST(every_queue_stress, a_consumer_that_cancels_stops_all_producers_and_n
 TYPED_TEST(every_queue_stress, every_answer_is_right_at_a_moment_between_call_and_return) {
   using test = sides<TypeParam>;
   using item = typename TypeParam::item;
-  for (int round = 0; round < 500; ++round) {
+  for (int round = 0; round < 300; ++round) {
     const std::size_t capacity = std::size_t{1} << round % 3;
     auto queue = TypeParam::template make<item>(capacity, start_position{~0ULL - 3});
     history of(TypeParam::room(capacity), test::producers + test::consumers);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <utility>
@@ -31,7 +32,7 @@ struct scripted : native {
   };
 
   /// What is done while somebody waits, one thing at a time; what is left of an earlier script is dropped. `rescue` is done if
-  /// the waiting one has not been woken by then: it must end the wait, and slept_for_ever() tells.
+  /// the waiting one has not been woken by then: it must end the wait, or the program ends; and slept_for_ever() tells.
   static void meanwhile(std::deque<std::function<void()>> script, std::function<void()> rescue) {
     script_ = std::move(script);
     rescue_ = std::move(rescue);
@@ -65,6 +66,8 @@ struct scripted : native {
 
  private:
   static void give_up() {
+    // A rescue that did not help: the wait would go on for ever.
+    if (slept_for_ever_) std::abort();
     slept_for_ever_ = true;
     rescue_();
   }
