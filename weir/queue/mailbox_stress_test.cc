@@ -1,5 +1,5 @@
-// Threads that sleep at a mailbox on both sides. A lost wake-up would hang these tests. What stress has in common for all queues
-// is in testing/every_queue_stress_test.cc.
+// Threads that sleep at a mailbox on both sides. A lost wake-up would hang these tests. What stress has in common for
+// all queues is in testing/every_queue_stress_test.cc.
 
 #include <weir/queue/mailbox.h>
 
@@ -80,8 +80,8 @@ TEST(mailbox_stress, producers_and_a_consumer_that_sleep_always_wake_each_other)
   EXPECT_EQ(lives.surplus(), 0);
 }
 
-// Peers have lost items, and left a consumer spinning for ever, when a wait timed out just as something was put in. Deadlines in
-// the past, now, and about as far ahead as items come.
+// Peers have lost items, and left a consumer spinning for ever, when a wait timed out just as something was put in.
+// Deadlines in the past, now, and about as far ahead as items come.
 TEST(mailbox_stress, an_item_that_comes_as_a_deadline_passes_is_delivered_once) {
   const life_balance lives;
   for (const std::size_t capacity : {1u, 2u, 64u}) {
@@ -183,7 +183,8 @@ struct fussy : steady {
   }
 };
 
-// A push that throws leaves a place that is free only when the consumer has passed over it; those who wait for it must be told.
+// A push that throws leaves a place that is free only when the consumer has passed over it; those who wait for it must
+// be told.
 TEST(mailbox_stress, pushes_that_throw_leave_nobody_asleep_and_lose_nothing) {
   const life_balance lives;
   for (const std::size_t capacity : {1u, 2u}) {

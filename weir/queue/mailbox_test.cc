@@ -1,5 +1,5 @@
-// Who waits at a mailbox and what wakes them, in one thread: where somebody would sleep, the test does what another thread would
-// (testing/scripted_sync.h). What a mailbox has in common with its ring is in testing/every_queue_test.cc.
+// Who waits at a mailbox and what wakes them, in one thread: where somebody would sleep, the test does what another
+// thread would (testing/scripted_sync.h). What a mailbox has in common with its ring is in testing/every_queue_test.cc.
 
 #include <weir/queue/mailbox.h>
 
@@ -32,7 +32,7 @@ wake_action counting(int& calls) {
   return {[](void* target) noexcept { ++*static_cast<int*>(target); }, &calls};
 }
 
-// --- producers that wait -------------------------------------------------------------------------------------------------
+// --- producers that wait ---------------------------------------------------------------------------------------------
 
 TEST(mailbox, a_push_waits_for_a_place_and_takes_the_first_there_is) {
   for (const std::size_t capacity : {1u, 2u}) {
@@ -125,8 +125,8 @@ TEST(mailbox, a_push_of_an_item_that_is_only_lent_copies_it) {
   EXPECT_EQ(lent, out);
 }
 
-// A push that throws has claimed a place that nothing will ever be put in; it is free again when the consumer comes to it,
-// however it looks. If the consumer told nobody, a producer could wait for ever at an empty mailbox.
+// A push that throws has claimed a place that nothing will ever be put in; it is free again when the consumer comes to
+// it, however it looks. If the consumer told nobody, a producer could wait for ever at an empty mailbox.
 TEST(mailbox, a_place_that_a_throwing_push_gave_up_goes_to_a_producer_that_waits) {
   using box_of_counted = mailbox<counted, 1, scripted>;
   int calls = 0;
@@ -154,7 +154,7 @@ TEST(mailbox, a_place_that_a_throwing_push_gave_up_goes_to_a_producer_that_waits
   }
 }
 
-// --- a consumer that waits -------------------------------------------------------------------------------------------------
+// --- a consumer that waits -------------------------------------------------------------------------------------------
 
 TEST(mailbox, every_way_to_put_items_in_wakes_a_consumer_that_waits) {
   std::vector<int> two = {1, 2};
@@ -199,7 +199,8 @@ TEST(mailbox, wait_says_whether_there_will_be_an_item) {
   EXPECT_FALSE(box.wait());
 }
 
-// The consumer sleeps with one place claimed: had the throwing push told nobody, it would not learn that the mailbox has ended.
+// The consumer sleeps with one place claimed: had the throwing push told nobody, it would not learn that the mailbox
+// has ended.
 TEST(mailbox, a_push_that_throws_into_a_closing_mailbox_wakes_the_consumer_to_its_end) {
   struct closes_and_throws {
     mailbox<closes_and_throws, 2, scripted>* box = nullptr;
@@ -217,7 +218,7 @@ TEST(mailbox, a_push_that_throws_into_a_closing_mailbox_wakes_the_consumer_to_it
   EXPECT_FALSE(scripted::slept_for_ever());
 }
 
-// --- deadlines ---------------------------------------------------------------------------------------------------------------
+// --- deadlines -------------------------------------------------------------------------------------------------------
 
 TEST(mailbox, a_pop_until_gives_an_item_that_is_in_whatever_the_deadline) {
   for (const auto deadline : {std::chrono::steady_clock::time_point::min(), std::chrono::steady_clock::time_point{},
@@ -264,7 +265,7 @@ TEST(mailbox, a_pop_until_is_woken_by_an_item_and_looks_once_more_at_its_deadlin
   EXPECT_FALSE(scripted::slept_for_ever());
 }
 
-// --- parking as an event loop does --------------------------------------------------------------------------------------
+// --- parking as an event loop does -----------------------------------------------------------------------------------
 
 TEST(mailbox, calls_the_action_of_a_parked_consumer_once_at_the_next_item) {
   mailbox<int> box(4);

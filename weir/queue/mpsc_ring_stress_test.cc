@@ -1,5 +1,5 @@
-// Three producers that give places up, by throwing and by leaving reservations unfilled, while one consumer goes on. What stress
-// has in common for all queues is in testing/every_queue_stress_test.cc.
+// Three producers that give places up, by throwing and by leaving reservations unfilled, while one consumer goes on.
+// What stress has in common for all queues is in testing/every_queue_stress_test.cc.
 
 #include <weir/queue/mpsc_ring.h>
 

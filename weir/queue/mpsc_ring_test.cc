@@ -1,5 +1,5 @@
-// One thread plays several producers: reservations that are open at the same time and published in any order. What the ring has
-// in common with other queues is in testing/every_queue_test.cc.
+// One thread plays several producers: reservations that are open at the same time and published in any order. What the
+// ring has in common with other queues is in testing/every_queue_test.cc.
 
 #include <weir/queue/mpsc_ring.h>
 
@@ -50,7 +50,7 @@ std::vector<int> numbers_of(const ring_spans<counted>& spans) {
   return numbers;
 }
 
-// --- reservations ------------------------------------------------------------------------------------------------------
+// --- reservations ----------------------------------------------------------------------------------------------------
 
 TEST(mpsc_ring, gives_items_in_the_order_of_their_claims_whatever_the_order_of_publishing) {
   ring_of_counted ring(8);
@@ -188,7 +188,7 @@ TEST(mpsc_ring, counts_the_places_that_come_back_with_an_item_or_without) {
   EXPECT_EQ(ring.given_back(), 4u);
 }
 
-// --- ends ----------------------------------------------------------------------------------------------------------------
+// --- ends ------------------------------------------------------------------------------------------------------------
 
 TEST(mpsc_ring, when_closed_still_takes_what_was_claimed_before_and_ends_after_it) {
   for (const bool fills : {true, false}) {

@@ -83,8 +83,8 @@ TEST(parking, parking_again_replaces_the_action) {
   EXPECT_EQ(new_calls, 1);
 }
 
-// The target of each action is freed right after withdraw. Were an action still running, or called later, the sanitizers
-// would see it touch freed memory; without them, `dead` is a mark that lives on.
+// The target of each action is freed right after withdraw. Were an action still running, or called later, the
+// sanitizers would see it touch freed memory; without them, `dead` is a mark that lives on.
 TEST(parking, when_withdraw_has_returned_the_target_may_be_freed) {
   struct target {
     std::atomic<int>& calls;

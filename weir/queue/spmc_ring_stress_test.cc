@@ -24,9 +24,9 @@ using testing::item_number;
 using testing::life_balance;
 using testing::steady;
 
-// Reported of another library: a producer that never has more items under way than its consumers have asked for, and never
-// more than the ring holds, was told `full` now and then, because a consumer had claimed an item and not yet cleared its
-// place. Here a consumer returns credit as soon as it has claimed, long before it gives the places back.
+// Reported of another library: a producer that never has more items under way than its consumers have asked for, and
+// never more than the ring holds, was told `full` now and then, because a consumer had claimed an item and not yet
+// cleared its place. Here a consumer returns credit as soon as it has claimed, long before it gives the places back.
 TEST(spmc_ring_stress, a_producer_that_keeps_to_the_credit_of_its_consumers_is_never_told_full) {
   constexpr int consumers = 2;
   const life_balance lives;
@@ -71,8 +71,8 @@ TEST(spmc_ring_stress, a_producer_that_keeps_to_the_credit_of_its_consumers_is_n
   EXPECT_EQ(lives.surplus(), 0);
 }
 
-// Two consumers hold one item each until the producer is surely in its push: it has said that it is about to push, and then
-// it must not come back before one of them lets go of the oldest place. Each step is a handshake.
+// Two consumers hold one item each until the producer is surely in its push: it has said that it is about to push, and
+// then it must not come back before one of them lets go of the oldest place. Each step is a handshake.
 TEST(spmc_ring_stress, a_strict_push_comes_back_when_the_consumer_that_holds_the_oldest_place_lets_go) {
   for (int round = 0; round < 500; ++round) {
     spmc_ring<int> ring(2);

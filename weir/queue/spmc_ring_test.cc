@@ -1,5 +1,5 @@
-// One thread plays several consumers: batches that are open at the same time and given back in any order. What the ring has in
-// common with other queues is in testing/every_queue_test.cc.
+// One thread plays several consumers: batches that are open at the same time and given back in any order. What the ring
+// has in common with other queues is in testing/every_queue_test.cc.
 
 #include <weir/queue/spmc_ring.h>
 
@@ -45,7 +45,7 @@ std::vector<int> numbers_of(const Batch& batch) {
   return numbers;
 }
 
-// --- batches -----------------------------------------------------------------------------------------------------------
+// --- batches ---------------------------------------------------------------------------------------------------------
 
 TEST(spmc_ring, gives_each_item_to_one_batch_in_the_order_in_which_they_came) {
   ring_of_counted ring(8, start_position{~0ULL - 2});
@@ -141,7 +141,7 @@ TEST(spmc_ring, when_closed_has_ended_as_soon_as_every_item_is_claimed) {
   EXPECT_EQ(numbers_of(batch), (std::vector<int>{0, 1}));
 }
 
-// --- exceptions: where the producer makes items --------------------------------------------------------------------------
+// --- exceptions: where the producer makes items ----------------------------------------------------------------------
 
 TEST(spmc_ring, a_push_that_throws_leaves_the_ring_as_it_was) {
   const life_balance lives;
@@ -176,10 +176,10 @@ TEST(spmc_ring, a_batch_push_that_throws_keeps_the_items_before_it) {
   EXPECT_EQ(lives.surplus(), 0);
 }
 
-// --- what is full --------------------------------------------------------------------------------------------------------
+// --- what is full ----------------------------------------------------------------------------------------------------
 
-// Reported of another library: a producer that knew by its own count that there was room was told `full` while a consumer was
-// moving an item out that it had claimed.
+// Reported of another library: a producer that knew by its own count that there was room was told `full` while a
+// consumer was moving an item out that it had claimed.
 TEST(spmc_ring, a_strict_push_waits_for_a_place_that_a_consumer_still_holds_and_never_calls_that_full) {
   for (const std::size_t capacity : {1u, 2u, 4u}) {
     spmc_ring<int, dynamic_capacity, scripted> ring(capacity);

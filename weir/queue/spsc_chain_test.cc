@@ -1,5 +1,5 @@
-// Where a chain differs from a ring: it takes memory as it needs it, and its items lie in chunks. What it has in common with
-// other queues is in testing/every_queue_test.cc.
+// Where a chain differs from a ring: it takes memory as it needs it, and its items lie in chunks. What it has in common
+// with other queues is in testing/every_queue_test.cc.
 
 #include <weir/queue/spsc_chain.h>
 
@@ -52,7 +52,7 @@ std::vector<int> drain(chain_of_counted& chain) {
   return numbers;
 }
 
-// --- memory ------------------------------------------------------------------------------------------------------------
+// --- memory ----------------------------------------------------------------------------------------------------------
 
 TEST(spsc_chain, allocates_nothing_for_as_many_items_as_lie_in_the_object) {
   const allocation_count memory;
@@ -216,7 +216,7 @@ TEST(spsc_chain, with_a_bound_of_nothing_is_always_full) {
   EXPECT_TRUE(chain.prepare(1).empty());
 }
 
-// --- chunks --------------------------------------------------------------------------------------------------------------
+// --- chunks ----------------------------------------------------------------------------------------------------------
 
 TEST(spsc_chain, hands_out_both_sides_of_the_edge_of_a_chunk_as_two_spans) {
   chain_of_counted chain({.chunk_items = 4});

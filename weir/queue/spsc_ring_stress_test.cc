@@ -17,7 +17,8 @@ namespace {
 // A lost wake-up would hang this test.
 TEST(spsc_ring_stress, two_sides_that_park_always_wake_each_other) {
   for (const std::size_t capacity : {1u, 2u, 256u}) {
-    // A ring of one or two places changes threads for nearly every item, which on a busy machine takes a time slice each.
+    // A ring of one or two places changes threads for nearly every item, which on a busy machine takes a time slice
+    // each.
     const int total = capacity < 64 ? 5'000 : 100'000;
     spsc_ring<int> ring(capacity);
     parking items;

@@ -1,4 +1,5 @@
-// Spans, and when the ring looks at the other side. What it has in common with other queues is in testing/every_queue_test.cc.
+// Spans, and when the ring looks at the other side. What it has in common with other queues is in
+// testing/every_queue_test.cc.
 
 #include <weir/queue/spsc_ring.h>
 
@@ -84,7 +85,8 @@ TEST(spsc_ring, keeps_order_and_bounds_while_its_positions_pass_2_to_the_64) {
   }
 }
 
-// Item by item, a side that has found a few items only waits a moment before it looks again. It may be slower, and never wrong.
+// Item by item, a side that has found a few items only waits a moment before it looks again. It may be slower, and
+// never wrong.
 TEST(spsc_ring, answers_the_same_however_few_items_it_has_found) {
   for (std::uint64_t few = 1; few <= 40; ++few) {
     spsc_ring<std::uint64_t> ring(64, start_position{~0ULL - 100});

@@ -1,6 +1,7 @@
 #pragma once
 
-// What stress tests send and how they check what arrives: each item says who sent it and the how-manieth of that sender it is.
+// What stress tests send and how they check what arrives: each item says who sent it and the how-manieth of that sender
+// it is.
 
 #include <cstddef>
 #include <cstdint>
@@ -36,8 +37,8 @@ class arrivals {
     from.checksum += scattered(nth);
   }
 
-  /// The items of all consumers are those that were sent, 0 to count - 1 of each sender, each once; and no consumer has got two of
-  /// one sender in the wrong order. A single consumer has then got them in exactly that order.
+  /// The items of all consumers are those that were sent, 0 to count - 1 of each sender, each once; and no consumer has
+  /// got two of one sender in the wrong order. A single consumer has then got them in exactly that order.
   static void expect_all(const std::vector<arrivals>& consumers, const std::vector<int>& counts) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       sender got;

@@ -1,5 +1,5 @@
-// Whatever is done to a queue by one thread, it does what a std::deque with a bound would do. Several reservations or batches at
-// a time are in mpsc_ring_test.cc and spmc_ring_test.cc.
+// Whatever is done to a queue by one thread, it does what a std::deque with a bound would do. Several reservations or
+// batches at a time are in mpsc_ring_test.cc and spmc_ring_test.cc.
 
 #include <algorithm>
 #include <cstdint>
@@ -85,8 +85,8 @@ class run {
  private:
   // A chain hands out spans of two chunks at most; a ring, all there is.
   static constexpr bool is_chain = requires { queue::inline_items; };
-  // Items that are claimed can not be put back; and a claimed place that is given up stays taken for a while, which this model
-  // does not know.
+  // Items that are claimed can not be put back; and a claimed place that is given up stays taken for a while, which
+  // this model does not know.
   static constexpr bool may_throw = std::is_same_v<item, counted> && (has_write_spans<queue> && has_read_spans<queue>);
 
   [[nodiscard]] std::size_t free() const { return closed_ ? 0 : room_ - in_.size(); }

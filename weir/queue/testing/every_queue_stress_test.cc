@@ -1,5 +1,6 @@
-// Real threads at every queue: as many producers and consumers as it is made for. A pass proves little on a strongly ordered
-// machine; under the thread sanitizer every access to an item must be ordered by the queue and by nothing else here.
+// Real threads at every queue: as many producers and consumers as it is made for. A pass proves little on a strongly
+// ordered machine; under the thread sanitizer every access to an item must be ordered by the queue and by nothing else
+// here.
 
 #include <algorithm>
 #include <atomic>
@@ -31,8 +32,8 @@ class sides {
   static constexpr int producers = takes_many_producers ? 3 : 1;
   static constexpr int consumers = has_batches<queue> ? 3 : 1;
 
-  /// Sends the items `from` to `total` - 1 of a sender, one by one, in batches and in place by turns; gives back how many it
-  /// could, which is fewer than all only if the queue is closed or cancelled.
+  /// Sends the items `from` to `total` - 1 of a sender, one by one, in batches and in place by turns; gives back how
+  /// many it could, which is fewer than all only if the queue is closed or cancelled.
   static int send(queue& to, int sender, int total) {
     spin wait;
     int sent = 0;
@@ -129,7 +130,8 @@ TYPED_TEST(every_queue_stress, each_item_arrives_once_and_in_the_order_of_its_pr
   using test = sides<TypeParam>;
   const life_balance lives;
   for (const std::size_t capacity : {1u, 2u, 64u}) {
-    // A queue of one or two places changes threads for nearly every item, which on a busy machine takes a time slice each.
+    // A queue of one or two places changes threads for nearly every item, which on a busy machine takes a time slice
+    // each.
     const int total = (TypeParam::room(capacity) < 16 ? 10'000 : 100'000) / test::producers;
     auto queue = TypeParam::template make<typename TypeParam::item>(capacity, start_position{~0ULL - 1'000});
     std::vector<arrivals> got(test::consumers, arrivals(test::producers));
@@ -172,9 +174,10 @@ TYPED_TEST(every_queue_stress, a_consumer_that_cancels_stops_all_producers_and_n
   EXPECT_EQ(lives.surplus(), 0);
 }
 
-// --- small histories -----------------------------------------------------------------------------------------------------
+// --- small histories -------------------------------------------------------------------------------------------------
 
-// Strict answers: `full` and `empty` are true at some moment between call and return, and so is the order. See history.h.
+// Strict answers: `full` and `empty` are true at some moment between call and return, and so is the order. See
+// history.h.
 TYPED_TEST(every_queue_stress, every_answer_is_right_at_a_moment_between_call_and_return) {
   using test = sides<TypeParam>;
   using item = typename TypeParam::item;
@@ -223,7 +226,7 @@ TYPED_TEST(every_queue_stress, every_answer_is_right_at_a_moment_between_call_an
   }
 }
 
-// --- closed meanwhile ----------------------------------------------------------------------------------------------------
+// --- closed meanwhile ------------------------------------------------------------------------------------------------
 
 template <class Kind>
 class many_producers_stress : public ::testing::Test {};

@@ -1,5 +1,5 @@
-// What every queue promises, whatever it is made for: capacity, refusal, ends, lifetimes, memory. One thread only; the order of
-// several is the stress tests' and the model checker's.
+// What every queue promises, whatever it is made for: capacity, refusal, ends, lifetimes, memory. One thread only; the
+// order of several is the stress tests' and the model checker's.
 
 #include <algorithm>
 #include <cstdint>
@@ -80,7 +80,7 @@ template <class Kind>
 class every_queue : public ::testing::Test {};
 TYPED_TEST_SUITE(every_queue, every_kind, kind_names);
 
-// --- full and empty ----------------------------------------------------------------------------------------------------
+// --- full and empty --------------------------------------------------------------------------------------------------
 
 TYPED_TEST(every_queue, is_full_exactly_at_its_capacity_and_empty_exactly_at_nothing) {
   using item = typename TypeParam::item;
@@ -172,7 +172,7 @@ TYPED_TEST(every_queue, says_how_many_items_are_in_it_and_never_more_than_it_hol
   }
 }
 
-// --- ends ----------------------------------------------------------------------------------------------------------------
+// --- ends ------------------------------------------------------------------------------------------------------------
 
 TYPED_TEST(every_queue, when_closed_refuses_more_and_gives_what_is_in_before_it_has_ended) {
   using item = typename TypeParam::item;
@@ -289,7 +289,7 @@ TYPED_TEST(every_queue, holds_items_that_are_wide_and_can_only_be_moved) {
   }
 }
 
-// --- memory ------------------------------------------------------------------------------------------------------------
+// --- memory ----------------------------------------------------------------------------------------------------------
 
 template <class Kind>
 class every_ring : public ::testing::Test {};
@@ -337,7 +337,7 @@ TYPED_TEST(every_ring, one_that_gets_no_memory_gives_back_what_it_had) {
   }
 }
 
-// --- capacity ------------------------------------------------------------------------------------------------------------
+// --- capacity --------------------------------------------------------------------------------------------------------
 
 template <class Kind>
 class sized_queue : public ::testing::Test {};
@@ -367,7 +367,7 @@ TEST(queue_in_its_object, holds_what_its_type_says) {
   EXPECT_EQ((mailbox<int, 2>().capacity()), 2u);
 }
 
-// --- exceptions: the queues with one consumer -------------------------------------------------------------------------
+// --- exceptions: the queues with one consumer ------------------------------------------------------------------------
 
 template <class Kind>
 class single_consumer_queue : public ::testing::Test {};

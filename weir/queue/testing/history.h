@@ -1,7 +1,7 @@
 #pragma once
 
-// A short history of pushes and pops by several threads, and whether some order of them in time explains it: the items are
-// all different, so a queue's mistakes show in a few patterns, and no search is needed.
+// A short history of pushes and pops by several threads, and whether some order of them in time explains it: the items
+// are all different, so a queue's mistakes show in a few patterns, and no search is needed.
 //
 //   - an item came out that was not put in, or twice, or never
 //   - a was put in before b, and b was taken out before a
@@ -116,8 +116,8 @@ class history {
     }
   }
 
-  /// The fewest items that can have been in at the best moment of a call: those whose push had returned and whose pop had not
-  /// yet been called.
+  /// The fewest items that can have been in at the best moment of a call: those whose push had returned and whose pop
+  /// had not yet been called.
   [[nodiscard]] int fewest_in(const call& at) const {
     int fewest = std::numeric_limits<int>::max();
     for (int moment = at.called; moment <= at.returned; ++moment) {

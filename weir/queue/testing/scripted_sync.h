@@ -11,8 +11,8 @@
 
 namespace weir::queue::testing {
 
-/// The machine, but for waiting: in its place runs what another thread would do meanwhile. So one thread is enough to test
-/// who is woken by what, in an order that the test chooses.
+/// The machine, but for waiting: in its place runs what another thread would do meanwhile. So one thread is enough to
+/// test who is woken by what, in an order that the test chooses.
 ///
 ///     scripted::meanwhile({[&] { consumer(); }});
 ///     box.push(item);  // where it would wait, consumer() runs, and must wake it
@@ -31,8 +31,9 @@ struct scripted : native {
     }
   };
 
-  /// What is done while somebody waits, one thing at a time; what is left of an earlier script is dropped. `rescue` is done if
-  /// the waiting one has not been woken by then: it must end the wait, or the program ends; and slept_for_ever() tells.
+  /// What is done while somebody waits, one thing at a time; what is left of an earlier script is dropped. `rescue` is
+  /// done if the waiting one has not been woken by then: it must end the wait, or the program ends; and
+  /// slept_for_ever() tells.
   static void meanwhile(std::deque<std::function<void()>> script, std::function<void()> rescue) {
     script_ = std::move(script);
     rescue_ = std::move(rescue);
