@@ -8,7 +8,10 @@
 #include <memory>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include <sched.h>
 
 #include <gtest/gtest.h>
 
@@ -170,6 +173,55 @@ TYPED_TEST(every_queue_stress, a_consumer_that_cancels_stops_all_producers_and_n
     }
     for (std::thread& one : threads) one.join();
     for (const arrivals& one : got) EXPECT_TRUE(one.in_order());
+  }
+  EXPECT_EQ(lives.surplus(), 0);
+}
+
+void look_closely(unsigned tries) {
+  // Hardly any wait: the moment between the two is short. But the other may need this processor.
+  if (tries % 512 == 0) ::sched_yield();
+}
+
+// The end is close behind the last item, and the consumer looks at both: thousands of queues of one item each, so that
+// now and then its look falls between the two.
+TYPED_TEST(every_queue_stress, the_last_item_comes_before_the_end_however_close_they_are) {
+  using item = typename TypeParam::item;
+  using queue = typename TypeParam::template of<item>;
+  constexpr int total = 6'000;
+  const life_balance lives;
+  {
+    std::vector<std::unique_ptr<queue>> queues;
+    for (int i = 0; i < total; ++i) queues.emplace_back(new queue(TypeParam::template make<item>(1)));
+    std::atomic<int> reached{0};
+    std::thread producer([&] {
+      for (int i = 0; i < total; ++i) {
+        for (unsigned tries = 1; reached.load(std::memory_order_relaxed) < i; ++tries) look_closely(tries);
+        EXPECT_EQ(queues[static_cast<std::size_t>(i)]->try_push(item(i)), push_outcome::pushed);
+        queues[static_cast<std::size_t>(i)]->close();
+      }
+    });
+    int missed = 0;
+    for (int i = 0; i < total; ++i) {
+      queue& from = *queues[static_cast<std::size_t>(i)];
+      reached.store(i, std::memory_order_relaxed);
+      int got = 0;
+      unsigned tries = 0;
+      const auto take = [&](item&& one) noexcept { got += one.number() == i ? 1 : 2; };
+      if (i % 2 == 0) {
+        item out(0);
+        pop_outcome outcome = pop_outcome::empty;
+        while ((outcome = from.try_pop(out)) != pop_outcome::ended) {
+          outcome == pop_outcome::popped ? take(std::move(out)) : look_closely(++tries);
+        }
+      } else {
+        while (!from.ended()) {
+          if (from.consume(1, take) == 0) look_closely(++tries);
+        }
+      }
+      missed += got == 1 ? 0 : 1;
+    }
+    producer.join();
+    EXPECT_EQ(missed, 0);
   }
   EXPECT_EQ(lives.surplus(), 0);
 }
