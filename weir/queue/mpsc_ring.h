@@ -157,18 +157,28 @@ class mpsc_ring {
   [[nodiscard]] std::size_t try_pop_n(std::span<T> into)
     requires std::is_move_assignable_v<T>
   {
-    const ring_spans<T> items = readable(into.size());
-    internal::move_out(items, into, [this](std::size_t count) { release(count); });
-    return items.size();
+    std::size_t popped = 0;
+    while (popped < into.size()) {
+      const ring_spans<T> items = readable(std::min(into.size() - popped, part()));
+      if (items.empty()) break;
+      internal::move_out(items, into.subspan(popped), [this](std::size_t count) { release(count); });
+      popped += items.size();
+    }
+    return popped;
   }
 
-  /// Consumer: gives up to `max` published items to `take(T&&)`, oldest first, and says how many. The ring learns of it once,
-  /// at the end. If `take` throws, the items given so far, that one too, are gone and the others stay.
+  /// Consumer: gives up to `max` published items to `take(T&&)`, oldest first, and says how many. The ring learns of it
+  /// once for each quarter of it. If `take` throws, the items given so far, that one too, are gone and the others stay.
   template <class Take>
   std::size_t consume(std::size_t max, Take&& take) {
-    const ring_spans<T> items = readable(max);
-    internal::give(items, take, [this](std::size_t count) { release(count); });
-    return items.size();
+    std::size_t given = 0;
+    while (given < max) {
+      const ring_spans<T> items = readable(std::min(max - given, part()));
+      if (items.empty()) break;
+      internal::give(items, take, [this](std::size_t count) { release(count); });
+      given += items.size();
+    }
+    return given;
   }
 
   /// Consumer: the oldest published items, at most `max`; they stay in the ring until `release`.
@@ -213,6 +223,9 @@ class mpsc_ring {
   }
 
  private:
+  // Longer batches go in parts, so that the other side can work at one while this side works at the next.
+  [[nodiscard]] std::size_t part() const noexcept { return std::max<std::size_t>(capacity() / 4, 1); }
+
   static constexpr std::uint64_t closed_flag = 1;
 
   /// The edge that the producers move together.

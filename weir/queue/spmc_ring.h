@@ -119,9 +119,14 @@ class spmc_ring {
   /// exception from a move leaves those before it in the ring. Never waits.
   [[nodiscard]] std::size_t try_push_n(std::span<T> items) {
     if (ends_.any()) return 0;
-    const ring_spans<T> places = prepare(items.size());
-    internal::move_in(items, places, [this](std::size_t count) { commit(count); });
-    return places.size();
+    std::size_t pushed = 0;
+    while (pushed < items.size()) {
+      const ring_spans<T> places = prepare(std::min(items.size() - pushed, part()));
+      if (places.empty()) break;
+      internal::move_in(items.subspan(pushed), places, [this](std::size_t count) { commit(count); });
+      pushed += places.size();
+    }
+    return pushed;
   }
 
   /// Producer: up to `count` free places, for the caller to construct items in: first to last, then `commit`. Places that
@@ -220,6 +225,9 @@ class spmc_ring {
   }
 
  private:
+  // Longer batches go in parts, so that the other side can work at one while this side works at the next.
+  [[nodiscard]] std::size_t part() const noexcept { return std::max<std::size_t>(capacity() / 4, 1); }
+
   /// The edge that the consumers move together.
   struct alignas(separation) claims {
     explicit claims(std::uint64_t start) noexcept : position(start), reach(start) {}

@@ -107,9 +107,14 @@ class spsc_ring {
   /// a move leaves those before it in the ring.
   [[nodiscard]] std::size_t try_push_n(std::span<T> items) {
     if (ends_.any()) return 0;
-    const ring_spans<T> places = prepare(items.size());
-    internal::move_in(items, places, [this](std::size_t count) { commit(count); });
-    return places.size();
+    std::size_t pushed = 0;
+    while (pushed < items.size()) {
+      const ring_spans<T> places = prepare(std::min(items.size() - pushed, part()));
+      if (places.empty()) break;
+      internal::move_in(items.subspan(pushed), places, [this](std::size_t count) { commit(count); });
+      pushed += places.size();
+    }
+    return pushed;
   }
 
   /// Producer: up to `count` free places, for the caller to construct items in: first to last, then `commit`. Places that
@@ -164,18 +169,28 @@ class spsc_ring {
   [[nodiscard]] std::size_t try_pop_n(std::span<T> into)
     requires std::is_move_assignable_v<T>
   {
-    const ring_spans<T> items = readable(into.size());
-    internal::move_out(items, into, [this](std::size_t count) { release(count); });
-    return items.size();
+    std::size_t popped = 0;
+    while (popped < into.size()) {
+      const ring_spans<T> items = readable(std::min(into.size() - popped, part()));
+      if (items.empty()) break;
+      internal::move_out(items, into.subspan(popped), [this](std::size_t count) { release(count); });
+      popped += items.size();
+    }
+    return popped;
   }
 
-  /// Consumer: gives up to `max` items to `take(T&&)`, oldest first, and says how many. The ring learns of it once, at the
-  /// end. If `take` throws, the items given so far, that one too, are gone and the others stay.
+  /// Consumer: gives up to `max` items to `take(T&&)`, oldest first, and says how many. The ring learns of it once for
+  /// each quarter of it. If `take` throws, the items given so far, that one too, are gone and the others stay.
   template <class Take>
   std::size_t consume(std::size_t max, Take&& take) {
-    const ring_spans<T> items = readable(max);
-    internal::give(items, take, [this](std::size_t count) { release(count); });
-    return items.size();
+    std::size_t given = 0;
+    while (given < max) {
+      const ring_spans<T> items = readable(std::min(max - given, part()));
+      if (items.empty()) break;
+      internal::give(items, take, [this](std::size_t count) { release(count); });
+      given += items.size();
+    }
+    return given;
   }
 
   /// Consumer: the oldest items, at most `max`; they stay in the ring until `release`.
@@ -215,6 +230,9 @@ class spsc_ring {
   }
 
  private:
+  // Longer batches go in parts, so that the other side can work at one while this side works at the next.
+  [[nodiscard]] std::size_t part() const noexcept { return std::max<std::size_t>(capacity() / 4, 1); }
+
   [[nodiscard]] push_outcome refusal() const noexcept {
     return ends_.cancelled() ? push_outcome::cancelled : push_outcome::closed;
   }
