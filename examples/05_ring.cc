@@ -69,7 +69,7 @@ int main() {
   while (!shared.ring.ended()) {
     const auto readings = shared.ring.readable(batch);
     if (readings.empty()) {
-      shared.reader.sleep_until([&] { return shared.ring.has_items() || shared.ring.closed(); });
+      shared.reader.sleep_until([&] { return shared.ring.has_items() || shared.ring.ended(); });
       continue;
     }
     for (const reading& each : readings) {

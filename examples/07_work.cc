@@ -46,7 +46,7 @@ std::uint32_t work(desk& at) {
     for (const job& each : batch) found += primes_in(each);
     if (!batch.empty()) continue;
     if (at.jobs.ended()) return found;
-    at.news.await([&] { return at.jobs.has_items() || at.jobs.closed(); });
+    at.news.await([&] { return at.jobs.has_items() || at.jobs.ended(); });
   }
 }
 // worker]

@@ -16,7 +16,7 @@ namespace queue = weir::queue;
 
 // [recorder
 struct recorder {
-  // Most of the time a handful of lines are in, and they lie in the object.
+  // Most of the time a few lines are in, and nothing is allocated for them; a burst takes what it needs.
   queue::spsc_chain<std::string> lines{{.items_max = 10'000}};
   queue::parking reader;
 
@@ -38,7 +38,7 @@ void read_all(recorder& from) {
   while (!from.lines.ended()) {
     const std::size_t got = from.lines.try_pop_n(some);
     if (got == 0) {
-      if (from.reader.park(bed.action(), [&] { return from.lines.has_items() || from.lines.closed(); })) bed.wait();
+      if (from.reader.park(bed.action(), [&] { return from.lines.has_items() || from.lines.ended(); })) bed.wait();
       continue;
     }
     if (count == 0) first = some[0];

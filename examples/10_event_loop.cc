@@ -1,5 +1,5 @@
-// A mailbox at an event loop: the loop may not sleep at the mailbox, so it asks to be woken by what it does sleep at, an
-// eventfd among its other descriptors.
+// A mailbox at an event loop: the loop may not sleep at the mailbox, so it asks to be woken by what it does sleep at,
+// an eventfd among its other descriptors.
 
 #include <cstddef>
 #include <cstdio>
@@ -27,10 +27,11 @@ class event_loop {
     return {[](void* loop) noexcept { (void)::eventfd_write(static_cast<event_loop*>(loop)->wake_, 1); }, this};
   }
 
-  /// One turn: waits for what is ready. A real loop has its sockets beside the eventfd.
-  void wait_for_events() {
+  /// One turn: sees what is ready, and waits for it if there is nothing else to do. A real loop has its sockets beside
+  /// the eventfd.
+  void turn(bool may_sleep) {
     pollfd events[] = {{wake_, POLLIN, 0}};
-    (void)::poll(events, 1, -1);
+    (void)::poll(events, 1, may_sleep ? -1 : 0);
     eventfd_t wakes = 0;
     (void)::eventfd_read(wake_, &wakes);
   }
@@ -57,9 +58,9 @@ int main() {
   std::size_t rivers = 0, lakes = 0;
   // [loop
   while (!inbox.ended()) {
-    // A budget, so that sockets and timers get their turn too.
+    // A budget, so that the loop's other work gets its turn even while the inbox is never empty.
     inbox.consume(64, [&](std::string&& name) { ++(name == "river" ? rivers : lakes); });
-    if (inbox.park(loop.waker())) loop.wait_for_events();
+    loop.turn(inbox.park(loop.waker()));
   }
   // No sender is inside the waker when this returns, so that the loop may go.
   inbox.withdraw();
