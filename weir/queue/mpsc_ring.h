@@ -203,7 +203,7 @@ class mpsc_ring {
   /// up and a look for items has passed over. For who has to tell producers that wait for places.
   [[nodiscard]] std::uint64_t given_back() const noexcept { return head_.position(); }
 
-  /// Consumer: whether the ring is closed; there may be items left.
+  /// Anybody: whether the ring is closed; there may be items left.
   [[nodiscard]] bool closed() const noexcept { return (tail_.word.load(std::memory_order_acquire) & closed_flag) != 0; }
 
   /// Consumer: whether the ring is closed and every item is taken.

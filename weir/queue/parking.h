@@ -24,7 +24,7 @@
 // the sleeper's step 3. Every change of the word is a read-modify-write, also where a store would seem to do: a store
 // would cut the release sequence that carries an earlier publisher's work to the sleeper. A plain load in the
 // publisher's step 2 loses wakes: its publication can wait in the store buffer while the load is answered.
-// docs/design/0003-rings-and-parking.md has the alternatives; interleaving_test.cc tries all interleavings.
+// docs/design/0003-rings-and-parking.md has the alternatives; queues_model_test.cc tries all schedules.
 //
 // `calling` exists for the end: when withdraw() has returned, the action is not running and will not run.
 

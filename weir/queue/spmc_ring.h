@@ -37,7 +37,7 @@ namespace weir::queue {
 ///   Capacity a power of two: the places are in the object, which then allocates nothing at all. Or else
 ///            dynamic_capacity, the default: the constructor says how many.
 ///   Owns     the items in it; destroys those that are left.
-///   Memory   capacity × (sizeof(T) + 8) and 512 bytes; nothing is allocated after construction.
+///   Memory   capacity × (sizeof(T) + 8) and 640 bytes; nothing is allocated after construction.
 ///   Threads  roles: each method names its side; size() is anybody's.
 ///   Waits    a strict push only, see there. A consumer tries again when another was faster, so one of them always gets on.
 ///   Cost     one compare-exchange and one store for a pop or a claim, whatever the number of its items.
@@ -107,12 +107,19 @@ class spmc_ring {
   }
 
   /// Producer: as try_push, but never waits: `full` may also mean that the oldest place is still being given back.
-  [[nodiscard]] push_outcome try_relaxed_push(T&& item) {
+  [[nodiscard]] push_outcome try_relaxed_push(T&& item) { return try_relaxed_emplace(std::move(item)); }
+  [[nodiscard]] push_outcome try_relaxed_push(const T& item)
+    requires std::is_copy_constructible_v<T>
+  {
+    return try_relaxed_emplace(item);
+  }
+  template <class... Arguments>
+  [[nodiscard]] push_outcome try_relaxed_emplace(Arguments&&... arguments) {
     if (ends_.any()) [[unlikely]]
       return refusal();
     const std::uint64_t tail = tail_.position();
     if (free_places(1) == 0) return push_outcome::full;
-    return put(tail, std::move(item));
+    return put(tail, std::forward<Arguments>(arguments)...);
   }
 
   /// Producer: moves in as many of the items as there are free places for, first ones first, and says how many. An
@@ -130,7 +137,8 @@ class spmc_ring {
   }
 
   /// Producer: up to `count` free places, for the caller to construct items in: first to last, then `commit`. Places that
-  /// are not committed are simply offered again. Never waits.
+  /// are not committed are simply offered again.
+  /// Never waits. Says nothing of the ends: cancelled() does.
   [[nodiscard]] ring_spans<T> prepare(std::size_t count) noexcept {
     return internal::spans_of(places_, tail_.position(), std::min(count, free_places(count)));
   }

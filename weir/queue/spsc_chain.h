@@ -45,7 +45,7 @@ struct chain_options {
 
 /// See above.
 ///   Owns     the items in it; destroys those that are left.
-///   Memory   512 bytes and a few places in the object; chunks for the items that are in, and at most three more.
+///   Memory   768 bytes and a few places in the object; chunks for the items that are in, and at most three more.
 ///   Threads  roles: each method names its side; size() is anybody's.
 ///   Waits    never; a push that needs a chunk when there is none to spare allocates one.
 ///   Cost     as spsc_ring, and once for each chunk an exchange; while items do not pile up, nothing is allocated.
@@ -133,6 +133,7 @@ class spsc_chain {
 
   /// Producer: free places, for the caller to construct items in: first to last, then `commit`. At most `count`, and at most
   /// what is left of one chunk and the whole next one. Places that are not committed are simply offered again.
+  /// Says nothing of the ends: cancelled() does.
   ///   Throws  std::bad_alloc; then the queue is as before.
   [[nodiscard]] ring_spans<T> prepare(std::size_t count) {
     count = std::min(count, free_places(count));

@@ -119,6 +119,7 @@ class spsc_ring {
 
   /// Producer: up to `count` free places, for the caller to construct items in: first to last, then `commit`. Places that
   /// are not committed are simply offered again.
+  /// Says nothing of the ends: cancelled() does.
   [[nodiscard]] ring_spans<T> prepare(std::size_t count) noexcept {
     return internal::spans_of(places_, tail_.position(), std::min(count, free_places(count)));
   }

@@ -6,7 +6,7 @@
 // busy item by item and close to each other, every look finds a few items only, and the lines travel more than the sides
 // work. Whoever waits a little first finds more: 640 to 770 million items a second in place of 380 (2 cores, ring of
 // 1,024, items of 8 octets). When nothing streams, waiting would only be delay. So a side waits when its last look found
-// more than one item but less than a quarter of the ring, and never longer than 100 ns; and from time to time it checks
+// more than one item but less than a quarter of the ring, and never longer than 200 ns; and from time to time it checks
 // that the other side really moves meanwhile, which in a single thread it does not.
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class patience {
 
  private:
   static constexpr std::int32_t trial = 64;  // looks until it is checked again whether waiting helps
-  static constexpr std::uint64_t relaxes_max = 4;
+  static constexpr std::uint64_t relaxes_max = 8;
 
   static bool is_few(std::uint64_t count, std::size_t enough) noexcept { return count > 1 && count < enough; }
 
