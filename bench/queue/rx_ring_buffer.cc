@@ -90,6 +90,7 @@ void add_rx_ring_buffer(cells& to) {
   add<weir_spsc_chain<void*>>(to, "spsc", "weir.spsc_chain");
   add<weir_spmc_ring_in_object<void*, ring_items>>(to, "spmc", "weir.spmc_ring in its object");
   add<weir_spmc_ring<void*>>(to, "spmc", "weir.spmc_ring on the heap");
+  add<weir_spmc_in_hand<queue::spmc_ring<void*, ring_items>>>(to, "spmc", "weir.spmc_ring::consumer");
 #if WEIR_BENCH_BOOST
   add<boost_spsc_in_place<void*>>(to, "spsc", "boost spsc_queue in its object");
   add<boost_spsc<void*>>(to, "spsc", "boost spsc_queue on the heap");

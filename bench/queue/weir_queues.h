@@ -10,6 +10,7 @@
 //                pop_n(T*, n)     how many came out, copied
 //                drain(n, take)   how many came out; take(span) reads them where they lie
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -41,11 +42,21 @@ struct ring_side {
   std::size_t pop_n(item* into, std::size_t count) { return ring.try_pop_n(std::span<item>(into, count)); }
 };
 
+/// What is best done in place at once: while a side works at a quarter of the ring, the other has three.
+template <class Ring>
+std::size_t in_place(const Ring& ring, std::size_t count) {
+  if constexpr (requires { ring.capacity(); }) {
+    return std::min(count, std::max<std::size_t>(ring.capacity() / 4, 1));
+  } else {
+    return count;
+  }
+}
+
 template <class Ring>
 struct sole_producer : ring_side<Ring> {
   template <class Make>
   std::size_t fill(std::size_t count, Make&& make) {
-    const std::size_t made = use_spans(this->ring.prepare(count), make);
+    const std::size_t made = use_spans(this->ring.prepare(in_place(this->ring, count)), make);
     if (made != 0) this->ring.commit(made);
     return made;
   }
@@ -55,7 +66,7 @@ template <class Ring>
 struct sole_consumer : ring_side<Ring> {
   template <class Take>
   std::size_t drain(std::size_t max, Take&& take) {
-    const std::size_t taken = use_spans(this->ring.readable(max), take);
+    const std::size_t taken = use_spans(this->ring.readable(in_place(this->ring, max)), take);
     if (taken != 0) this->ring.release(taken);
     return taken;
   }
@@ -96,7 +107,7 @@ template <class Ring>
 struct one_of_producers : ring_side<Ring> {
   template <class Make>
   std::size_t fill(std::size_t count, Make&& make) {
-    auto places = this->ring.reserve(count);
+    auto places = this->ring.reserve(in_place(this->ring, count));
     const std::size_t made = use_spans(places.spans(), make);
     places.publish(made);
     return made;
@@ -118,7 +129,7 @@ template <class Ring>
 struct one_of_consumers : ring_side<Ring> {
   template <class Take>
   std::size_t drain(std::size_t max, Take&& take) {
-    const auto items = this->ring.claim(max);
+    const auto items = this->ring.claim(in_place(this->ring, max));
     return use_spans(items.spans(), take);
   }
 };
@@ -129,5 +140,29 @@ template <class T>
 using weir_spmc_ring = weir_spmc<queue::spmc_ring<T>>;
 template <class T, std::size_t Capacity>
 using weir_spmc_ring_in_object = weir_spmc<queue::spmc_ring<T, Capacity>>;
+
+/// Item by item out of a batch that is in hand.
+template <class Ring>
+struct consumer_in_hand {
+  typename Ring::consumer hand;
+  explicit consumer_in_hand(Ring& ring) : hand(ring) {}
+  bool pop(typename Ring::value_type& into) { return hand.try_pop(into) == queue::pop_outcome::popped; }
+};
+
+template <class Ring>
+struct weir_spmc_in_hand {
+  Ring ring;
+  explicit weir_spmc_in_hand(std::size_t capacity)
+    requires std::constructible_from<Ring, std::size_t>
+      : ring(capacity) {}
+  explicit weir_spmc_in_hand(std::size_t) {}
+
+  struct producer : sole_producer<Ring> {
+    explicit producer(weir_spmc_in_hand& of) : sole_producer<Ring>{{of.ring}} {}
+  };
+  struct consumer : consumer_in_hand<Ring> {
+    explicit consumer(weir_spmc_in_hand& of) : consumer_in_hand<Ring>(of.ring) {}
+  };
+};
 
 }  // namespace weir::bench
