@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <weir/queue/testing/model.h>
+
 namespace weir::queue::testing {
 namespace {
 
@@ -33,6 +35,8 @@ void* get(std::size_t octets, std::size_t alignment) {
 // Kept out of line, or g++ sees free() where delete was called and takes it for a mistake.
 [[gnu::noinline]] void give(void* got) noexcept {
   if (mine.counting && got != nullptr) ++mine.freed;
+  // What a modelled thread frees must not come back to another one: the model would call that a race.
+  if (model::hold_back(got, &std::free)) return;
   std::free(got);
 }
 
