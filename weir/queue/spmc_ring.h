@@ -57,13 +57,17 @@ class spmc_ring {
     requires(Capacity == dynamic_capacity)
       : places_(items),
         runs_(places_.capacity(), start.value),
-        tail_(start.value, start.value),
+        tail_(start.value, start.value + 1),
         freed_(start.value),
-        head_(start.value) {}
+        head_(start.value) {
+    runs_.make(1);
+  }
   /// A ring for Capacity items.
   explicit spmc_ring(start_position start = {}) noexcept
     requires(Capacity != dynamic_capacity)
-      : runs_(start.value), tail_(start.value, start.value), freed_(start.value), head_(start.value) {}
+      : runs_(start.value), tail_(start.value, start.value + 1), freed_(start.value), head_(start.value) {
+    runs_.make(1);
+  }
 
   spmc_ring(const spmc_ring&) = delete;
   spmc_ring& operator=(const spmc_ring&) = delete;
@@ -88,8 +92,8 @@ class spmc_ring {
   ///   item   is moved from only if the answer is `pushed`, or if its move constructor throws; then the ring is as before.
   ///   Waits  while there are fewer items to be had than places, and none of these places is free: for the consumer that
   ///          has claimed the oldest to give it back. try_relaxed_push does not.
-  [[nodiscard]] push_outcome try_push(T&& item) { return try_emplace(std::move(item)); }
-  [[nodiscard]] push_outcome try_push(const T& item)
+  [[nodiscard, gnu::always_inline]] push_outcome try_push(T&& item) { return try_emplace(std::move(item)); }
+  [[nodiscard, gnu::always_inline]] push_outcome try_push(const T& item)
     requires std::is_copy_constructible_v<T>
   {
     return try_emplace(item);
@@ -98,7 +102,7 @@ class spmc_ring {
   /// Producer: the same, with an item made in its place. Nothing is made, and no argument moved from, unless there is a
   /// place.
   template <class... Arguments>
-  [[nodiscard]] push_outcome try_emplace(Arguments&&... arguments) {
+  [[nodiscard, gnu::always_inline]] push_outcome try_emplace(Arguments&&... arguments) {
     if (ends_.any()) [[unlikely]]
       return refusal();
     const std::uint64_t tail = tail_.position();
@@ -169,15 +173,12 @@ class spmc_ring {
   /// Consumers: takes the oldest item. Empty if and only if there is none and there may be more; `ended` if and only if there
   /// is none and the producer has closed.
   ///   T  must not throw when it is assigned to, since an item that is claimed cannot be put back: use claim() for others.
-  [[nodiscard]] pop_outcome try_pop(T& into) noexcept
+  [[nodiscard, gnu::always_inline]] pop_outcome try_pop(T& into) noexcept
     requires std::is_nothrow_move_assignable_v<T>
   {
     run mine = take(1);
     if (mine.count == 0) {
-      // The last items may have come just before the producer closed, and after our look: then they are to be had.
-      if (!ends_.closed()) return pop_outcome::empty;
-      mine = take(1);
-      if (mine.count == 0) return pop_outcome::ended;
+      if (const pop_outcome none = why_none(mine, 1); none != pop_outcome::popped) return none;
     }
     into = std::move(*places_.at(mine.first));
     give_back(mine);
@@ -249,7 +250,8 @@ class spmc_ring {
   // Who pushes item by item walks over this many places that were given back, and is then spared the next looks.
   static constexpr std::size_t walk = 64;
 
-  [[nodiscard]] push_outcome refusal() const noexcept {
+  // As in spsc_ring: what is rare is not inlined.
+  [[nodiscard, gnu::noinline]] push_outcome refusal() const noexcept {
     return ends_.cancelled() ? push_outcome::cancelled : push_outcome::closed;
   }
 
@@ -265,7 +267,7 @@ class spmc_ring {
     // In the first lap, places have never been used, and a ring that is made for few items should cost little: as many
     // words again as there are.
     while (runs_.made() < capacity() && tail_.reach - tail < wanted) {
-      runs_.make(std::min(std::max<std::size_t>(runs_.made(), 1), capacity() - runs_.made()));
+      runs_.make(std::min(runs_.made(), capacity() - runs_.made()));
       tail_.reach = freed_ + runs_.made();
     }
     if (runs_.made() < capacity()) return;
@@ -290,7 +292,15 @@ class spmc_ring {
     }
   }
 
-  run take(std::size_t max) noexcept {
+  /// Nothing was to be had; says why, or takes it now.
+  [[nodiscard, gnu::noinline]] pop_outcome why_none(run& mine, std::size_t max) noexcept {
+    if (!ends_.closed()) return pop_outcome::empty;
+    // The last items may have come just before the producer closed, and after our look: then they are to be had.
+    mine = take(max);
+    return mine.count != 0 ? pop_outcome::popped : pop_outcome::ended;
+  }
+
+  [[gnu::always_inline]] run take(std::size_t max) noexcept {
     max = std::min(max, capacity());
     if (max == 0) return {};
     // Whoever reads a head here sees at least the tail that its claimant saw, so head never seems to be ahead. Partner: the
@@ -382,10 +392,7 @@ class spmc_ring<T, Capacity, Sync>::consumer {
       hand_ = ring_.take(in_hand_);
       next_ = 0;
       if (hand_.count == 0) {
-        // The last items may have come just before the producer closed, and after our look: then they are to be had.
-        if (!ring_.ends_.closed()) return pop_outcome::empty;
-        hand_ = ring_.take(in_hand_);
-        if (hand_.count == 0) return pop_outcome::ended;
+        if (const pop_outcome none = ring_.why_none(hand_, in_hand_); none != pop_outcome::popped) return none;
       }
     }
     into = std::move(*ring_.places_.at(hand_.first + next_));

@@ -83,8 +83,8 @@ class spsc_ring {
 
   /// Producer: puts one item in. Full if and only if there are `capacity()` items that the consumer has not released.
   ///   item  is moved from only if the answer is `pushed`, or if its move constructor throws; then the ring is as before.
-  [[nodiscard]] push_outcome try_push(T&& item) { return try_emplace(std::move(item)); }
-  [[nodiscard]] push_outcome try_push(const T& item)
+  [[nodiscard, gnu::always_inline]] push_outcome try_push(T&& item) { return try_emplace(std::move(item)); }
+  [[nodiscard, gnu::always_inline]] push_outcome try_push(const T& item)
     requires std::is_copy_constructible_v<T>
   {
     return try_emplace(item);
@@ -93,7 +93,7 @@ class spsc_ring {
   /// Producer: the same, with an item made in its place. Nothing is made, and no argument moved from, unless there is a
   /// place.
   template <class... Arguments>
-  [[nodiscard]] push_outcome try_emplace(Arguments&&... arguments) {
+  [[nodiscard, gnu::always_inline]] push_outcome try_emplace(Arguments&&... arguments) {
     if (ends_.any()) [[unlikely]]
       return refusal();
     const std::uint64_t tail = tail_.position();
@@ -150,14 +150,12 @@ class spsc_ring {
 
   /// Consumer: takes the oldest item. Empty if and only if there is none and there may be more; `ended` if and only if there
   /// is none and the producer has closed. If the assignment throws, the item stays.
-  [[nodiscard]] pop_outcome try_pop(T& into)
+  [[nodiscard, gnu::always_inline]] pop_outcome try_pop(T& into)
     requires std::is_move_assignable_v<T>
   {
     const std::uint64_t head = head_.position();
     if (head == head_.reach && !finds_item(head)) {
-      // The last items may have come just before the producer closed, and after our look: then they are to be had.
-      if (!ends_.closed()) return pop_outcome::empty;
-      if (!has_items()) return pop_outcome::ended;
+      if (const pop_outcome none = why_none(); none != pop_outcome::popped) return none;
     }
     into = std::move(*places_.at(head));
     std::destroy_at(places_.at(head));
@@ -234,7 +232,9 @@ class spsc_ring {
   // Longer batches go in parts, so that the other side can work at one while this side works at the next.
   [[nodiscard]] std::size_t part() const noexcept { return std::max<std::size_t>(capacity() / 4, 1); }
 
-  [[nodiscard]] push_outcome refusal() const noexcept {
+  // An item goes in or comes out with a dozen instructions, a call would be as many; so these are inlined, and what is rare
+  // is not.
+  [[nodiscard, gnu::noinline]] push_outcome refusal() const noexcept {
     return ends_.cancelled() ? push_outcome::cancelled : push_outcome::closed;
   }
 
@@ -245,11 +245,16 @@ class spsc_ring {
   }
 
   // Item by item, it may pay to be patient.
-  bool finds_place(std::uint64_t tail) noexcept {
+  [[gnu::noinline]] bool finds_place(std::uint64_t tail) noexcept {
     tail_.reach = tail_.wait.see([this] { return head_.seen() + capacity(); }, tail, capacity() / 4);
     return tail_.reach != tail;
   }
-  bool finds_item(std::uint64_t head) noexcept {
+  [[nodiscard, gnu::noinline]] pop_outcome why_none() noexcept {
+    if (!ends_.closed()) return pop_outcome::empty;
+    // The last items may have come just before the producer closed, and after our look: then they are to be had.
+    return has_items() ? pop_outcome::popped : pop_outcome::ended;
+  }
+  [[gnu::always_inline]] bool finds_item(std::uint64_t head) noexcept {
     head_.reach = head_.wait.see([this] { return tail_.seen(); }, head, capacity() / 4);
     return head_.reach != head;
   }

@@ -24,7 +24,7 @@ class patience {
   ///   from    where the side is
   ///   enough  a quarter of the ring: who finds that much is in nobody's way
   template <class Look>
-  std::uint64_t see(Look look, std::uint64_t from, std::size_t enough) noexcept {
+  [[gnu::always_inline]] std::uint64_t see(Look look, std::uint64_t from, std::size_t enough) noexcept {
     if (few_ != 0) [[unlikely]]
       return see_later(look, from, enough);
     const std::uint64_t reach = look();
