@@ -137,6 +137,24 @@ void in_spans(model::execution& run, Queue& queue) {
   model::expect(seen.in_order() == 3, "every item came");
 }
 
+/// Who asks for the end, and not for items, gets them all the same.
+template <class Queue>
+void until_it_has_ended(model::execution& run, Queue& queue) {
+  received seen;
+  run.threads(
+      [&] {
+        push_waiting(queue, 0);
+        queue.close();
+      },
+      [&] {
+        modelled::spin wait;
+        while (!queue.ended()) {
+          if (queue.consume(1, [&](auto&& item) { seen.add_in_order(item.value()); }) == 0) wait.pause();
+        }
+      });
+  model::expect(seen.in_order() == 1, "the item came before the end");
+}
+
 template <class Queue>
 void cancelled(model::execution& run, Queue& queue) {
   model_cell<int> last_words(0);
@@ -241,6 +259,16 @@ inline std::vector<named_scenario> one_to_one() {
        [](auto& run) {
          spsc<1> ring;
          cancelled(run, ring);
+       }},
+      {"a ring until it has ended",
+       [](auto& run) {
+         spsc<1> ring;
+         until_it_has_ended(run, ring);
+       }},
+      {"a chain until it has ended",
+       [](auto& run) {
+         spsc_chain<model_item, modelled> queue;
+         until_it_has_ended(run, queue);
        }},
       {"a chain whose chunks go round", chunks_go_round},
       {"a bounded chain", a_bounded_chain},
