@@ -4,8 +4,8 @@
 #
 #   *.cc        the library, except main.cc, *_test.cc and *_fuzz.cc; a layer without any is header-only
 #   *_test.cc   one GoogleTest program, weir_<name>_test, whose tests carry the label <name>
-#   *_long_test.cc   another one, weir_<name>_long_test, for sweeps of minutes; labels <name> and long: only
-#               `./test --long` runs them
+#   *_long_test.cc   another one, weir_<name>_long_test, for sweeps of minutes; label long: only `./test --long` runs
+#               them
 #
 # DEPENDS are layers, PUBLIC and PRIVATE outside libraries (PUBLIC when a header of the layer includes them),
 # TEST libraries that only the tests use; the tests also get the PRIVATE ones. Headers are included from the
@@ -75,8 +75,8 @@ function(weir_layer name)
       weir_test_program(${target}_test PREFIX ${name} SOURCES ${tests} LIBS ${test_libs} LABELS ${name})
     endif()
     if(long_tests)
-      weir_test_program(${target}_long_test PREFIX ${name} SOURCES ${long_tests} LIBS ${test_libs}
-        LABELS ${name} long)
+      # One label only: gtest_discover_tests of CMake 3.25 loses the second.
+      weir_test_program(${target}_long_test PREFIX ${name} SOURCES ${long_tests} LIBS ${test_libs} LABELS long)
     endif()
   endif()
 endfunction()

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,9 @@ struct named_scenario {
   const char* name;
   model::scenario run;
   bool is_long = false;  // minutes, not seconds
+
+  /// For GoogleTest, which otherwise shows the octets.
+  friend void PrintTo(const named_scenario& shown, std::ostream* out) { *out << shown.name; }
 };
 
 /// Which numbers came, each at most once.
