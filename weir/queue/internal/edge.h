@@ -16,8 +16,7 @@ namespace weir::queue::internal {
 /// An edge that one thread moves and others see.
 template <class Sync>
 class alignas(separation) single_edge {
-  // The first member, so that every access forms its address alike; a processor then hands the value of the last store on at
-  // once: 1.3 ns for a push and a pop in place of 2.5.
+  // The first member, so that every access forms its address alike, and a processor can hand on the last store's value.
   typename Sync::template atomic<std::uint64_t> position_;
 
  public:

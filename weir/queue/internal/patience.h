@@ -4,8 +4,8 @@
 //
 // A look takes the cache line of the other side's position away from it, and costs both some 100 ns. When both sides are
 // busy item by item and close to each other, every look finds a few items only, and the lines travel more than the sides
-// work. Whoever waits a little first finds more: 640 to 770 million items a second in place of 380 (2 cores, ring of
-// 1,024, items of 8 octets). When nothing streams, waiting would only be delay. So a side waits when its last look found
+// work. Whoever waits a little first finds more: about twice as many items a second cross (2 cores, ring of 1,024, items
+// of 8 octets). When nothing streams, waiting would only be delay. So a side waits when its last look found
 // more than one item but less than a quarter of the ring, and never longer than 200 ns; and from time to time it checks
 // that the other side really moves meanwhile, which in a single thread it does not.
 
