@@ -26,6 +26,7 @@
 
 #include <weir/queue/internal/edge.h>
 #include <weir/queue/internal/places.h>
+#include <weir/queue/internal/prefetch.h>
 #include <weir/queue/internal/runs.h>
 #include <weir/queue/internal/transfer.h>
 #include <weir/queue/outcomes.h>
@@ -116,7 +117,9 @@ class mpsc_ring {
   /// soon: what others claim after this is held up until then.
   [[nodiscard]] reservation reserve(std::size_t count) noexcept {
     push_outcome refused = push_outcome::pushed;
-    return claim(count, refused);
+    reservation places = claim(count, refused);
+    internal::to_be_written(places.spans());
+    return places;
   }
 
   /// Anybody: no more items are taken. The consumer still gets those whose places are claimed, then `ended`.
@@ -157,34 +160,20 @@ class mpsc_ring {
   [[nodiscard]] std::size_t try_pop_n(std::span<T> into)
     requires std::is_move_assignable_v<T>
   {
-    std::size_t popped = 0;
-    while (popped < into.size()) {
-      const ring_spans<T> items = readable(std::min(into.size() - popped, part()));
-      if (items.empty()) break;
-      internal::move_out(items, into.subspan(popped), [this](std::size_t count) { release(count); });
-      popped += items.size();
-    }
-    return popped;
+    return internal::pop_parts(*this, into, part());
   }
 
   /// Consumer: gives up to `max` published items to `take(T&&)`, oldest first, and says how many. The ring learns of it
   /// once for each quarter of it. If `take` throws, the items given so far, that one too, are gone and the others stay.
   template <class Take>
   std::size_t consume(std::size_t max, Take&& take) {
-    std::size_t given = 0;
-    while (given < max) {
-      const ring_spans<T> items = readable(std::min(max - given, part()));
-      if (items.empty()) break;
-      internal::give(items, take, [this](std::size_t count) { release(count); });
-      given += items.size();
-    }
-    return given;
+    return internal::consume_parts(*this, max, take, part());
   }
 
   /// Consumer: the oldest published items, at most `max`; they stay in the ring until `release`.
   [[nodiscard]] ring_spans<T> readable(std::size_t max) noexcept {
     const std::size_t count = std::min(max, available(max));
-    return internal::spans_of(places_, head_.position(), count);
+    return internal::to_be_read(internal::spans_of(places_, head_.position(), count));
   }
 
   /// Consumer: destroys the first `count` items of the last `readable` and gives their places back.

@@ -25,6 +25,7 @@
 
 #include <weir/queue/internal/edge.h>
 #include <weir/queue/internal/places.h>
+#include <weir/queue/internal/prefetch.h>
 #include <weir/queue/internal/runs.h>
 #include <weir/queue/internal/transfer.h>
 #include <weir/queue/outcomes.h>
@@ -130,21 +131,14 @@ class spmc_ring {
   /// exception from a move leaves those before it in the ring. Never waits.
   [[nodiscard]] std::size_t try_push_n(std::span<T> items) {
     if (ends_.any()) return 0;
-    std::size_t pushed = 0;
-    while (pushed < items.size()) {
-      const ring_spans<T> places = prepare(std::min(items.size() - pushed, part()));
-      if (places.empty()) break;
-      internal::move_in(items.subspan(pushed), places, [this](std::size_t count) { commit(count); });
-      pushed += places.size();
-    }
-    return pushed;
+    return internal::push_parts(*this, items, part());
   }
 
   /// Producer: up to `count` free places, for the caller to construct items in: first to last, then `commit`. Places that
   /// are not committed are simply offered again.
   /// Never waits. Says nothing of the ends: cancelled() does.
   [[nodiscard]] ring_spans<T> prepare(std::size_t count) noexcept {
-    return internal::spans_of(places_, tail_.position(), std::min(count, free_places(count)));
+    return internal::to_be_written(internal::spans_of(places_, tail_.position(), std::min(count, free_places(count))));
   }
 
   /// Producer: publishes the first `count` places of the last `prepare`, in which there are items now.
@@ -364,7 +358,7 @@ class spmc_ring<T, Capacity, Sync>::batch {
 
  private:
   friend spmc_ring;
-  batch(spmc_ring& ring, run mine) noexcept : ring_(ring), run_(mine) {}
+  batch(spmc_ring& ring, run mine) noexcept : ring_(ring), run_(mine) { internal::to_be_read(spans()); }
 
   spmc_ring& ring_;
   run run_;

@@ -29,6 +29,7 @@
 
 #include <weir/queue/internal/edge.h>
 #include <weir/queue/internal/places.h>
+#include <weir/queue/internal/prefetch.h>
 #include <weir/queue/internal/transfer.h>
 #include <weir/queue/outcomes.h>
 #include <weir/queue/ring_spans.h>
@@ -121,26 +122,25 @@ class spsc_chain {
   /// allocation throws, those before it are in.
   [[nodiscard]] std::size_t try_push_n(std::span<T> items) {
     if (ends_.any()) return 0;
-    std::size_t pushed = 0;
-    while (pushed < items.size()) {
-      const ring_spans<T> places = prepare(items.size() - pushed);
-      if (places.empty()) break;
-      internal::move_in(items.subspan(pushed), places, [this](std::size_t count) { commit(count); });
-      pushed += places.size();
-    }
-    return pushed;
+    return internal::push_parts(*this, items, whole);
   }
 
   /// Producer: free places, for the caller to construct items in: first to last, then `commit`. At most `count`, and at most
   /// what is left of one chunk and the whole next one. Places that are not committed are simply offered again.
   /// Says nothing of the ends: cancelled() does.
-  ///   Throws  std::bad_alloc; then the queue is as before.
+  ///   Throws  std::bad_alloc if there is no memory for a next chunk and no place left in this one; then the queue is as before.
   [[nodiscard]] ring_spans<T> prepare(std::size_t count) {
     count = std::min(count, free_places(count));
     const auto left = static_cast<std::size_t>(write_.end - write_.at);
     const std::size_t first = std::min(count, left);
-    if (first == count) return {{write_.at, first}, {write_.at + first, 0}};
-    return {{write_.at, first}, {next_chunk(write_)->places(), std::min(count - first, chunk_items_)}};
+    const ring_spans<T> here = internal::to_be_written<T>({{write_.at, first}, {write_.at + first, 0}});
+    if (first == count) return here;
+    try {
+      return {here.first, {next_chunk(write_)->places(), std::min(count - first, chunk_items_)}};
+    } catch (const std::bad_alloc&) {
+      if (here.empty()) throw;
+      return here;
+    }
   }
 
   /// Producer: publishes the first `count` places of the last `prepare`, in which there are items now.
@@ -198,28 +198,14 @@ class spsc_chain {
   [[nodiscard]] std::size_t try_pop_n(std::span<T> into)
     requires std::is_move_assignable_v<T>
   {
-    std::size_t popped = 0;
-    while (popped < into.size()) {
-      const ring_spans<T> items = readable(into.size() - popped);
-      if (items.empty()) break;
-      internal::move_out(items, into.subspan(popped), [this](std::size_t count) { release(count); });
-      popped += items.size();
-    }
-    return popped;
+    return internal::pop_parts(*this, into, whole);
   }
 
   /// Consumer: gives up to `max` items to `take(T&&)`, oldest first, and says how many. If `take` throws, the items given so
   /// far, that one too, are gone and the others stay.
   template <class Take>
   std::size_t consume(std::size_t max, Take&& take) {
-    std::size_t given = 0;
-    while (given < max) {
-      const ring_spans<T> items = readable(max - given);
-      if (items.empty()) break;
-      internal::give(items, take, [this](std::size_t count) { release(count); });
-      given += items.size();
-    }
-    return given;
+    return internal::consume_parts(*this, max, take, whole);
   }
 
   /// Consumer: the oldest items, at most `max`, and at most those of two chunks; they stay until `release`.
@@ -228,8 +214,9 @@ class spsc_chain {
     if (count != 0 && read_.at == read_.end) leave_chunk();
     const auto left = static_cast<std::size_t>(read_.end - read_.at);
     const std::size_t first = std::min(count, left);
-    if (first == count) return {{read_.at, first}, {read_.at + first, 0}};
-    return {{read_.at, first}, {next_of(read_)->places(), std::min(count - first, chunk_items_)}};
+    const ring_spans<T> here = internal::to_be_read<T>({{read_.at, first}, {read_.at + first, 0}});
+    if (first == count) return here;
+    return {here.first, {next_of(read_)->places(), std::min(count - first, chunk_items_)}};
   }
 
   /// Consumer: destroys the first `count` items of the last `readable` and gives their places back.
@@ -284,6 +271,9 @@ class spsc_chain {
     T* end;
     chunk* in;
   };
+
+  // A chain's spans end with its chunks: they need not be cut.
+  static constexpr std::size_t whole = std::numeric_limits<std::size_t>::max();
 
   [[nodiscard]] push_outcome refusal() const noexcept {
     return ends_.cancelled() ? push_outcome::cancelled : push_outcome::closed;

@@ -187,12 +187,28 @@ TEST(spsc_chain, a_batch_that_runs_out_of_memory_in_the_middle_is_in_up_to_there
     EXPECT_TRUE(failed);
     const std::vector<int> in = drain(chain);
     EXPECT_EQ(in, range(0, static_cast<int>(in.size())));
-    EXPECT_LE(in.size(), chain_of_counted::inline_items + 2 * chunks);
+    EXPECT_EQ(in.size(), chain_of_counted::inline_items + 2 * chunks) << "every place that there was is used";
     for (std::size_t i = 0; i < batch.size(); ++i) {
       EXPECT_EQ(batch[i].number(), i < in.size() ? counted::taken : static_cast<int>(i));
     }
   }
   EXPECT_EQ(lives.surplus(), 0);
+}
+
+TEST(spsc_chain, places_that_are_left_in_a_chunk_are_offered_when_there_is_no_memory_for_the_next) {
+  allocation_count memory;
+  spsc_chain<int> chain({.chunk_items = 4});
+  const auto left = static_cast<int>(spsc_chain<int>::inline_items) - 3;
+  fill(chain, 0, left);
+  memory.fail_from(1);
+  std::size_t offered = 0;
+  try {
+    offered = chain.prepare(5).size();
+  } catch (const std::bad_alloc&) {
+  }
+  memory.fail_from(0);
+  EXPECT_EQ(offered, 3u);
+  EXPECT_EQ(chain.prepare(5).size(), 5u) << "and all of them when there is memory again";
 }
 
 TEST(spsc_chain, refuses_a_chunk_that_no_memory_can_hold) {

@@ -29,6 +29,7 @@
 
 #include <weir/queue/internal/edge.h>
 #include <weir/queue/internal/places.h>
+#include <weir/queue/internal/prefetch.h>
 #include <weir/queue/internal/transfer.h>
 #include <weir/queue/outcomes.h>
 #include <weir/queue/ring_spans.h>
@@ -107,21 +108,14 @@ class spsc_ring {
   /// a move leaves those before it in the ring.
   [[nodiscard]] std::size_t try_push_n(std::span<T> items) {
     if (ends_.any()) return 0;
-    std::size_t pushed = 0;
-    while (pushed < items.size()) {
-      const ring_spans<T> places = prepare(std::min(items.size() - pushed, part()));
-      if (places.empty()) break;
-      internal::move_in(items.subspan(pushed), places, [this](std::size_t count) { commit(count); });
-      pushed += places.size();
-    }
-    return pushed;
+    return internal::push_parts(*this, items, part());
   }
 
   /// Producer: up to `count` free places, for the caller to construct items in: first to last, then `commit`. Places that
   /// are not committed are simply offered again.
   /// Says nothing of the ends: cancelled() does.
   [[nodiscard]] ring_spans<T> prepare(std::size_t count) noexcept {
-    return internal::spans_of(places_, tail_.position(), std::min(count, free_places(count)));
+    return internal::to_be_written(internal::spans_of(places_, tail_.position(), std::min(count, free_places(count))));
   }
 
   /// Producer: publishes the first `count` places of the last `prepare`, in which there are items now.
@@ -168,34 +162,20 @@ class spsc_ring {
   [[nodiscard]] std::size_t try_pop_n(std::span<T> into)
     requires std::is_move_assignable_v<T>
   {
-    std::size_t popped = 0;
-    while (popped < into.size()) {
-      const ring_spans<T> items = readable(std::min(into.size() - popped, part()));
-      if (items.empty()) break;
-      internal::move_out(items, into.subspan(popped), [this](std::size_t count) { release(count); });
-      popped += items.size();
-    }
-    return popped;
+    return internal::pop_parts(*this, into, part());
   }
 
   /// Consumer: gives up to `max` items to `take(T&&)`, oldest first, and says how many. The ring learns of it once for
   /// each quarter of it. If `take` throws, the items given so far, that one too, are gone and the others stay.
   template <class Take>
   std::size_t consume(std::size_t max, Take&& take) {
-    std::size_t given = 0;
-    while (given < max) {
-      const ring_spans<T> items = readable(std::min(max - given, part()));
-      if (items.empty()) break;
-      internal::give(items, take, [this](std::size_t count) { release(count); });
-      given += items.size();
-    }
-    return given;
+    return internal::consume_parts(*this, max, take, part());
   }
 
   /// Consumer: the oldest items, at most `max`; they stay in the ring until `release`.
   [[nodiscard]] ring_spans<T> readable(std::size_t max) noexcept {
     const std::uint64_t head = head_.position();
-    return internal::spans_of(places_, head, std::min(max, available(head, max)));
+    return internal::to_be_read(internal::spans_of(places_, head, std::min(max, available(head, max))));
   }
 
   /// Consumer: destroys the first `count` items of the last `readable` and gives their places back.
@@ -244,9 +224,14 @@ class spsc_ring {
     return static_cast<std::size_t>(head_.reach - head);
   }
 
-  // Item by item, it may pay to be patient.
+  // Item by item, it may pay to be patient; and who finds many goes in strides, and asks for the lines of each together.
   [[gnu::noinline]] bool finds_place(std::uint64_t tail) noexcept {
     tail_.reach = tail_.wait.see([this] { return head_.seen() + capacity(); }, tail, capacity() / 4);
+    if (internal::is_worth_asking<T>(tail_.reach - tail)) [[unlikely]] {
+      const std::size_t count = internal::stride<T>(tail_.reach - tail);
+      internal::to_be_written(internal::spans_of(places_, tail, count));
+      tail_.reach = tail + count;
+    }
     return tail_.reach != tail;
   }
   [[nodiscard, gnu::noinline]] pop_outcome why_none() noexcept {
@@ -256,7 +241,14 @@ class spsc_ring {
   }
   [[gnu::always_inline]] bool finds_item(std::uint64_t head) noexcept {
     head_.reach = head_.wait.see([this] { return tail_.seen(); }, head, capacity() / 4);
+    if (internal::is_worth_asking<T>(head_.reach - head)) [[unlikely]]
+      ask_for_items(head);
     return head_.reach != head;
+  }
+  [[gnu::noinline]] void ask_for_items(std::uint64_t head) noexcept {
+    const std::size_t count = internal::stride<T>(head_.reach - head);
+    internal::to_be_read(internal::spans_of(places_, head, count));
+    head_.reach = head + count;
   }
 
   internal::single_edge<Sync> tail_;  // the producer's

@@ -114,5 +114,32 @@ TEST(spsc_ring, answers_the_same_however_few_items_it_has_found) {
   }
 }
 
+// Who finds many items goes on in strides. A ring that is filled and emptied one by one has them all, wherever strides and
+// the edge of the ring fall.
+TEST(spsc_ring, has_all_its_places_one_by_one_however_many_strides_they_are) {
+  struct line {
+    std::uint64_t number;
+    std::uint64_t rest[7];
+  };
+  for (const std::uint64_t start : {0ULL, 77ULL, ~0ULL - 500}) {
+    spsc_ring<line> ring(256, start_position{start});
+    std::uint64_t next = 0;
+    std::uint64_t expected = 0;
+    line out{};
+    for (int lap = 0; lap < 4; ++lap) {
+      while (next - expected < 256) ASSERT_EQ(ring.try_push(line{next++, {}}), push_outcome::pushed);
+      ASSERT_EQ(ring.try_push(line{next, {}}), push_outcome::full);
+      for (int left = lap % 2 == 0 ? 251 : 256; left != 0; --left) {
+        ASSERT_EQ(ring.try_pop(out), pop_outcome::popped);
+        ASSERT_EQ(out.number, expected++);
+      }
+      if (lap % 2 != 0) ASSERT_EQ(ring.try_pop(out), pop_outcome::empty);
+    }
+    ASSERT_EQ(ring.try_push(line{next, {}}), push_outcome::pushed);
+    ASSERT_EQ(ring.free_places(256), 255u) << "spans see beyond a stride";
+    ASSERT_EQ(ring.readable(256).size(), 1u);
+  }
+}
+
 }  // namespace
 }  // namespace weir::queue

@@ -1,7 +1,6 @@
 #pragma once
 
-// Items on their way into and out of places, whatever their moves throw. Each function calls `done(count)` once, in the end
-// and also when it throws, with how many items have made it.
+// Items on their way into and out of places, whatever their moves throw.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,6 +12,8 @@
 #include <weir/queue/ring_spans.h>
 
 namespace weir::queue::internal {
+
+// The first three call `done(count)` once, in the end and also when they throw, with how many items have made it.
 
 template <class Done>
 struct at_exit {
@@ -66,6 +67,48 @@ void give(const ring_spans<T>& items, Take& take, Done done) {
       take(std::move(item));
     }
   }
+}
+
+// The others go through a queue by its spans, at most `part` places at a time: the other side is told of each part, and works
+// at it while this side works at the next.
+
+/// What try_push_n does.
+template <class Queue, class T>
+std::size_t push_parts(Queue& to, std::span<T> items, std::size_t part) {
+  std::size_t pushed = 0;
+  while (pushed < items.size()) {
+    const ring_spans<T> places = to.prepare(std::min(items.size() - pushed, part));
+    if (places.empty()) break;
+    move_in(items.subspan(pushed), places, [&to](std::size_t count) { to.commit(count); });
+    pushed += places.size();
+  }
+  return pushed;
+}
+
+/// What try_pop_n does.
+template <class Queue, class T>
+std::size_t pop_parts(Queue& from, std::span<T> into, std::size_t part) {
+  std::size_t popped = 0;
+  while (popped < into.size()) {
+    const ring_spans<T> items = from.readable(std::min(into.size() - popped, part));
+    if (items.empty()) break;
+    move_out(items, into.subspan(popped), [&from](std::size_t count) { from.release(count); });
+    popped += items.size();
+  }
+  return popped;
+}
+
+/// What consume does.
+template <class Queue, class Take>
+std::size_t consume_parts(Queue& from, std::size_t max, Take& take, std::size_t part) {
+  std::size_t given = 0;
+  while (given < max) {
+    const auto items = from.readable(std::min(max - given, part));
+    if (items.empty()) break;
+    give(items, take, [&from](std::size_t count) { from.release(count); });
+    given += items.size();
+  }
+  return given;
 }
 
 }  // namespace weir::queue::internal
