@@ -5,6 +5,7 @@
 //
 // Every item that comes out is compared with what went in, every operation takes out as many as it put in.
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -82,6 +83,20 @@ void add(cells& to, const std::string& kind, const std::string& who) {
   to.push_back({kind + " CreateUseAndDestroy1000", "one", who, "/s", create_use_destroy_rate<Queue, 1000>});
 }
 
+/// The limit of a queue whose consumers claim each item by itself: a compare-exchange an item, and nothing else.
+double bare_claim_rate(double seconds) {
+  alignas(queue::separation) std::atomic<std::uint64_t> position{0};
+  return rate(seconds, 64, [&](std::uint64_t operations) {
+    const auto began = clock::now();
+    for (std::uint64_t i = 0; i < operations; ++i) {
+      std::uint64_t here = position.load(std::memory_order_relaxed);
+      if (!position.compare_exchange_strong(here, here + 1)) fail("RxRingBufferPerf: a claim failed");
+      escape(position);
+    }
+    return seconds_since(began);
+  });
+}
+
 }  // namespace
 
 void add_rx_ring_buffer(cells& to) {
@@ -91,6 +106,9 @@ void add_rx_ring_buffer(cells& to) {
   add<weir_spmc_ring_in_object<void*, ring_items>>(to, "spmc", "weir.spmc_ring in its object");
   add<weir_spmc_ring<void*>>(to, "spmc", "weir.spmc_ring on the heap");
   add<weir_spmc_in_hand<queue::spmc_ring<void*, ring_items>>>(to, "spmc", "weir.spmc_ring::consumer");
+  for (const char* row : {"spmc AddRemove1", "spmc CreateUseAndDestroy1"}) {
+    to.push_back({row, "limit", "a bare compare-exchange an item", "/s", bare_claim_rate});
+  }
 #if WEIR_BENCH_BOOST
   add<boost_spsc_in_place<void*>>(to, "spsc", "boost spsc_queue in its object");
   add<boost_spsc<void*>>(to, "spsc", "boost spsc_queue on the heap");
