@@ -22,12 +22,15 @@ inline constexpr std::size_t refs_max = 256;                  ///< refs, tags or
 inline constexpr std::size_t bundle_statements_max = 1024;    ///< ids under one signature: 40 KiB, 50 µs to verify
 
 // --- flow ------------------------------------------------------------------------------------------------------------
-inline constexpr std::size_t merge_concurrent = 128;  ///< inputs of a merge that are open at once, by default
-inline constexpr std::size_t merge_quantum = 1024;    ///< items of one input before the next has its turn
-inline constexpr std::size_t hop_bytes = 64 * KiB;    ///< ring of a thread hop: a sleep costs 20 µs, as long as
-inline constexpr std::size_t hop_items_max = 8192;    ///<   it takes to go through this much
-inline constexpr std::size_t hop_quantum = 256;       ///< items published at once; more gains nothing
-inline constexpr std::size_t run_items = 4096;        ///< items of one task run before others have their turn
+inline constexpr std::size_t merge_concurrent = 128;   ///< inputs of a merge that are open at once, by default
+inline constexpr std::size_t merge_quantum = 1024;     ///< items of one input before the next has its turn
+inline constexpr std::size_t hop_bytes = 64 * KiB;     ///< ring of a thread hop: a sleep costs 20 µs, as long as
+inline constexpr std::size_t hop_items_max = 8192;     ///<   it takes to go through this much
+inline constexpr std::size_t hop_quantum = 256;        ///< items published at once; more gains nothing
+inline constexpr std::size_t run_items = 4096;         ///< items of one task run before others have their turn
+inline constexpr std::size_t inbox_items = 1024;       ///< places of an inbox, by default: a burst of one turn
+inline constexpr std::size_t share_lag_items = 256;    ///< items the fastest subscriber may be ahead of the slowest
+inline constexpr std::size_t subscriber_window = 128;  ///< items asked of a foreign publisher ahead of time
 
 // --- store -----------------------------------------------------------------------------------------------------------
 inline constexpr std::size_t batch_statements_max = 8192;    ///< one durable write: two fsyncs, ~8 MiB of objects
