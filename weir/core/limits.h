@@ -28,6 +28,7 @@ inline constexpr std::size_t hop_bytes = 64 * KiB;     ///< ring of a thread hop
 inline constexpr std::size_t hop_items_max = 8192;     ///<   it takes to go through this much
 inline constexpr std::size_t hop_quantum = 256;        ///< items published at once; more gains nothing
 inline constexpr std::size_t run_items = 4096;         ///< items of one task run before others have their turn
+inline constexpr std::size_t distinct_items = 65536;   ///< keys that distinct remembers, by default: some MiB of texts
 inline constexpr std::size_t inbox_items = 1024;       ///< places of an inbox, by default: a burst of one turn
 inline constexpr std::size_t share_lag_items = 256;    ///< items the fastest subscriber may be ahead of the slowest
 inline constexpr std::size_t subscriber_window = 128;  ///< items asked of a foreign publisher ahead of time
