@@ -26,6 +26,8 @@ namespace weir::queue {
 /// See above.
 ///   Threads  any; as many sleepers and publishers as there are.
 ///   Memory   one word.
+///   Ends     who sleeps may find that it need not while a publisher is still inside notify_all: destroy it when publishers
+///            have come back from there, not when sleepers have.
 ///   Source   Dmitry Vyukov's event count, with read-modify-writes in place of its fences.
 template <class Sync>
 class basic_event_count {

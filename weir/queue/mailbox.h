@@ -88,11 +88,15 @@ class mailbox {
       await_place();
     }
   }
+  /// The same with a copy, which is made when there is a place for it.
   [[nodiscard]] push_outcome push(const T& item)
     requires std::is_copy_constructible_v<T>
   {
-    T copy(item);
-    return push(std::move(copy));
+    for (;;) {
+      const push_outcome outcome = try_push(item);
+      if (outcome != push_outcome::full) return outcome;
+      await_place();
+    }
   }
 
   /// Producers: puts all items in, in as many parts as it takes, and says how many: fewer than all only if the mailbox was

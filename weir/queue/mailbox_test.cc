@@ -127,6 +127,25 @@ TEST(mailbox, a_push_of_an_item_that_is_only_lent_copies_it) {
 
 // A push that throws has claimed a place that nothing will ever be put in; it is free again when the consumer comes to
 // it, however it looks. If the consumer told nobody, a producer could wait for ever at an empty mailbox.
+struct only_copied {
+  int number = 0;
+  int* copies = nullptr;
+  only_copied(int of, int* count) : number(of), copies(count) {}
+  only_copied(const only_copied& other) : number(other.number), copies(other.copies) { ++*copies; }
+  only_copied& operator=(const only_copied&) = default;
+};
+
+TEST(mailbox, a_push_of_a_copy_asks_for_copies_only_and_makes_one_when_there_is_a_place) {
+  int copies = 0;
+  mailbox<only_copied> box(1);
+  const only_copied item(7, &copies);
+  EXPECT_EQ(box.push(item), push_outcome::pushed);
+  EXPECT_EQ(copies, 1);
+  box.close();
+  EXPECT_EQ(box.push(item), push_outcome::closed);
+  EXPECT_EQ(copies, 1);
+}
+
 TEST(mailbox, a_place_that_a_throwing_push_gave_up_goes_to_a_producer_that_waits) {
   using box_of_counted = mailbox<counted, 1, scripted>;
   int calls = 0;

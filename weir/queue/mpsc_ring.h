@@ -336,10 +336,13 @@ class mpsc_ring<T, Capacity, Sync>::reservation {
   /// The places, uninitialised, for who constructs items in them without emplace(): first to last.
   [[nodiscard]] ring_spans<T> spans() const noexcept { return internal::spans_of(ring_.places_, first_, count_); }
 
-  /// Publishes the first `count` places, in which there are items now, and gives up the others. Only the first call does.
+  /// Publishes the first `count` places, in which there are items now, and gives up the others; what was emplaced there is
+  /// destroyed. Only the first call does.
   void publish(std::size_t count) noexcept {
     assert(count <= count_);
     if (!std::exchange(open_, false)) return;
+    if (count < filled_) [[unlikely]]
+      internal::destroy(internal::spans_of(ring_.places_, first_ + count, filled_ - count));
     // The hole first: it is visible as soon as the consumer comes to it over the items.
     if (count < count_) ring_.runs_.finish(first_ + count, count_ - count, true);
     if (count != 0) ring_.runs_.finish(first_, count);

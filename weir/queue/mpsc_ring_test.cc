@@ -114,6 +114,26 @@ TEST(mpsc_ring, places_that_are_given_up_are_passed_over_and_used_again) {
   EXPECT_EQ(lives.surplus(), 0);
 }
 
+TEST(mpsc_ring, items_that_were_made_and_then_given_up_are_destroyed) {
+  for (std::size_t published = 0; published <= 3; ++published) {
+    const life_balance lives;
+    mpsc_ring<counted> ring(4, start_position{2});  // the reservation goes over the edge
+    {
+      auto places = ring.reserve(4);
+      for (int i = 0; i < 3; ++i) places.emplace(i);
+      places.publish(published);
+      EXPECT_EQ(lives.surplus(), static_cast<long>(published));
+    }
+    counted item(-3);
+    for (std::size_t i = 0; i < published; ++i) {
+      ASSERT_EQ(ring.try_pop(item), pop_outcome::popped);
+      EXPECT_EQ(item.number(), static_cast<int>(i));
+    }
+    EXPECT_EQ(ring.try_pop(item), pop_outcome::empty);
+    EXPECT_EQ(lives.surplus(), 1);
+  }
+}
+
 TEST(mpsc_ring, an_item_that_throws_when_it_is_made_costs_its_place_only) {
   const life_balance lives;
   {

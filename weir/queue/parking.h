@@ -46,7 +46,8 @@ class basic_parking {
   basic_parking& operator=(const basic_parking&) = delete;
 
   /// Sleeper: asks to be woken, unless there is work now.
-  ///   ready    says whether there is work; called once, after publishers can see that the sleeper sleeps.
+  ///   ready    says whether there is work; called once, after publishers can see that the sleeper sleeps. If it throws, the
+  ///            request is taken back as withdraw() does.
   ///   Returns  true: the action will be called once for the next notify. False: there is work, go on; the action may
   ///            still be called once, for a publisher that was faster.
   ///   Waits    while a publisher is inside the action of the park before: the length of that call.
@@ -56,7 +57,7 @@ class basic_parking {
     action_ = action;
     // Partner: the fetch_add in notify. Acquires what publishers before it published.
     word_.exchange(parked, std::memory_order_acq_rel);
-    if (!ready()) return true;
+    if (!looks(ready)) return true;
     std::uint32_t expected = parked;
     word_.compare_exchange_strong(expected, idle, std::memory_order_relaxed, std::memory_order_relaxed);
     return false;
@@ -101,6 +102,20 @@ class basic_parking {
   }
 
  private:
+  template <class Ready>
+  bool looks(Ready& ready) {
+    if constexpr (noexcept(ready())) {
+      return ready();
+    } else {
+      try {
+        return ready();
+      } catch (...) {
+        withdraw();
+        throw;
+      }
+    }
+  }
+
   static constexpr std::uint32_t idle = 0;
   static constexpr std::uint32_t parked = 1;
   static constexpr std::uint32_t calling = 2;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -70,6 +71,18 @@ TEST(parking, a_withdrawn_action_is_not_called) {
   place.notify();
   EXPECT_EQ(calls, 0);
   place.withdraw();  // with nothing to withdraw it does nothing
+}
+
+TEST(parking, a_park_whose_look_throws_is_withdrawn) {
+  int calls = 0;
+  parking sleeper;
+  EXPECT_THROW((void)sleeper.park(counting(calls), []() -> bool { throw std::runtime_error("no look"); }),
+               std::runtime_error);
+  sleeper.notify();
+  EXPECT_EQ(calls, 0);
+  EXPECT_TRUE(sleeper.park(counting(calls), nothing_yet)) << "and it can be used as before";
+  sleeper.notify();
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(parking, parking_again_replaces_the_action) {

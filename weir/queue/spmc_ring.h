@@ -371,7 +371,9 @@ class spmc_ring<T, Capacity, Sync>::batch {
 template <class T, std::size_t Capacity, class Sync>
 class spmc_ring<T, Capacity, Sync>::consumer {
  public:
-  explicit consumer(spmc_ring& ring, std::size_t in_hand = 64) noexcept : ring_(ring), in_hand_(in_hand) {}
+  ///   in_hand  at least 1, which 0 is taken for.
+  explicit consumer(spmc_ring& ring, std::size_t in_hand = 64) noexcept
+      : ring_(ring), in_hand_(std::max<std::size_t>(in_hand, 1)) {}
   consumer(const consumer&) = delete;
   consumer& operator=(const consumer&) = delete;
   ~consumer() {

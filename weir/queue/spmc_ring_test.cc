@@ -130,6 +130,54 @@ TEST(spmc_ring, a_claim_of_nothing_takes_nothing) {
   EXPECT_EQ(ring.claim(std::numeric_limits<std::size_t>::max()).size(), 1u);
 }
 
+TEST(spmc_ring, a_consumer_that_may_have_nothing_in_hand_takes_each_item_by_itself) {
+  spmc_ring<int> ring(4);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(ring.try_push(i), push_outcome::pushed);
+  ring.close();
+  spmc_ring<int>::consumer one_by_one(ring, 0);
+  int item = -1;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(one_by_one.try_pop(item), pop_outcome::popped);
+    EXPECT_EQ(item, i);
+    EXPECT_EQ(one_by_one.size(), 0u);
+  }
+  EXPECT_EQ(one_by_one.try_pop(item), pop_outcome::ended);
+}
+
+TEST(spmc_ring, what_a_consumer_still_has_in_hand_is_destroyed_with_it_and_its_places_are_free) {
+  const life_balance lives;
+  spmc_ring<counted> ring(4);
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(ring.try_push(counted(i)), push_outcome::pushed);
+  {
+    spmc_ring<counted>::consumer hand(ring, 3);
+    counted item(-3);
+    ASSERT_EQ(hand.try_pop(item), pop_outcome::popped);
+    EXPECT_EQ(item.number(), 0);
+    EXPECT_EQ(hand.size(), 2u);
+  }
+  EXPECT_EQ(lives.surplus(), 1);
+  EXPECT_EQ(ring.free_places(4), 3u);
+}
+
+TEST(spmc_ring, an_item_whose_assignment_throws_stays_in_hand) {
+  const life_balance lives;
+  spmc_ring<counted> ring(4);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(ring.try_push(counted(i)), push_outcome::pushed);
+  {
+    spmc_ring<counted>::consumer hand(ring, 4);
+    counted item(-3);
+    for (int i = 0; i < 3; ++i) {
+      counted::moves_until_throw() = 1;
+      EXPECT_THROW((void)hand.try_pop(item), counted::thrown);
+      counted::moves_until_throw() = 0;
+      ASSERT_EQ(hand.try_pop(item), pop_outcome::popped);
+      EXPECT_EQ(item.number(), i);
+    }
+    EXPECT_EQ(hand.try_pop(item), pop_outcome::empty);
+  }
+  EXPECT_EQ(lives.surplus(), 0);
+}
+
 TEST(spmc_ring, when_closed_has_ended_as_soon_as_every_item_is_claimed) {
   spmc_ring<steady> ring(4);
   fill(ring, 0, 2);

@@ -133,7 +133,9 @@ TEST(spsc_ring, has_all_its_places_one_by_one_however_many_strides_they_are) {
         ASSERT_EQ(ring.try_pop(out), pop_outcome::popped);
         ASSERT_EQ(out.number, expected++);
       }
-      if (lap % 2 != 0) ASSERT_EQ(ring.try_pop(out), pop_outcome::empty);
+      if (lap % 2 != 0) {
+        ASSERT_EQ(ring.try_pop(out), pop_outcome::empty);
+      }
     }
     ASSERT_EQ(ring.try_push(line{next, {}}), push_outcome::pushed);
     ASSERT_EQ(ring.free_places(256), 255u) << "spans see beyond a stride";

@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <stdexcept>
+#include <type_traits>
 
 #include <weir/queue/ring_spans.h>
 #include <weir/queue/separation.h>
@@ -26,11 +27,16 @@ struct start_position {
 
 namespace internal {
 
+/// What a queue can hold: objects, which it constructs and destroys itself, and so neither const nor volatile.
+template <class T>
+inline constexpr bool is_item = std::is_object_v<T> && !std::is_array_v<T> && std::is_same_v<T, std::remove_cv_t<T>>;
+
 /// Uninitialised places for `Capacity` items; whoever has them says which hold one. Positions count up for ever; the place
 /// of a position is the position modulo the capacity, a power of two, so that positions may pass 2^64.
 template <class T, std::size_t Capacity>
 class places {
   static_assert(std::has_single_bit(Capacity), "a ring's capacity must be a power of two");
+  static_assert(is_item<T>);
 
  public:
   places() = default;
@@ -48,6 +54,8 @@ class places {
 
 template <class T>
 class places<T, dynamic_capacity> {
+  static_assert(is_item<T>);
+
  public:
   /// For `items` items or, where that is no power of two, the next one above.
   ///   Throws  std::length_error if there is no such size; std::bad_alloc.

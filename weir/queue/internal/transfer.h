@@ -35,7 +35,7 @@ void move_in(std::span<T> items, const ring_spans<T>& places, Done done) {
   } else {
     at_exit moved{done};
     for (T& place : places) {
-      std::construct_at(&place, std::move(items[moved.count]));
+      std::construct_at(std::addressof(place), std::move(items[moved.count]));
       ++moved.count;
     }
   }

@@ -289,6 +289,30 @@ TYPED_TEST(every_queue, holds_items_that_are_wide_and_can_only_be_moved) {
   }
 }
 
+struct own_address_operator {
+  int number;
+  explicit own_address_operator(int of) : number(of) {}
+  own_address_operator(own_address_operator&& other) noexcept(false) : number(other.number) {}
+  own_address_operator& operator=(own_address_operator&& other) noexcept(false) {
+    number = other.number;
+    return *this;
+  }
+  void operator&() const = delete;
+};
+
+TYPED_TEST(every_queue, holds_items_that_have_an_address_operator_of_their_own) {
+  auto queue = TypeParam::template make<own_address_operator>(4);
+  std::vector<own_address_operator> items;
+  items.emplace_back(1);
+  items.emplace_back(2);
+  ASSERT_EQ(queue.try_push_n(items), 2u);
+  int digits = 0;
+  while (queue.consume(2, [&](own_address_operator&& item) noexcept { digits = 10 * digits + item.number; }) != 0) {
+  }
+  EXPECT_EQ(digits, 12);
+  ASSERT_EQ(queue.try_push(own_address_operator(3)), push_outcome::pushed);
+}
+
 // --- memory ----------------------------------------------------------------------------------------------------------
 
 template <class Kind>
