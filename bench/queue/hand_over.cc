@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "blocks.h"
-#include "cells.h"
 #include "items.h"
 #include "measure.h"
 #include "peers.h"
+#include "queue_cells.h"
 #include "weir_queues.h"
 
 namespace weir::bench {

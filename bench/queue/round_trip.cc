@@ -1,52 +1,20 @@
 // How long an item takes there and back: two queues, two threads that spin, one item under way. And what the two
-// processors need for that at least: one cache line there and back, also the calibration of every two-thread figure.
+// processors need for that at least is the calibration of every two-thread figure (round_trip.h).
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <thread>
 
-#include "cells.h"
 #include "items.h"
-#include "measure.h"
 #include "peers.h"
+#include "queue_cells.h"
+#include "round_trip.h"
 #include "weir_queues.h"
 
 namespace weir::bench {
 namespace {
 
 constexpr std::size_t ring_items = 1024;
-
-/// Waits without a pause, which would round every crossing up to its own length; gives the processor away only where
-/// nobody could have answered.
-template <class Try>
-inline void spin_until(Try&& attempt) {
-  for (unsigned times = 1; !attempt(); ++times) {
-    if (times % 65536 == 0) ::sched_yield();
-  }
-}
-
-/// Seconds for `count` round trips between this thread's `there` and another's `echo`.
-template <class There, class Echo>
-double time_two(There&& there, Echo&& echo) {
-  start_line line(2);
-  std::thread other([&] {
-    pin_to(1);
-    line.arrive_and_wait();
-    echo();
-  });
-  double took = 0;
-  std::thread one([&] {
-    pin_to(0);
-    line.arrive_and_wait();
-    const auto began = clock::now();
-    there();
-    took = seconds_since(began);
-  });
-  one.join();
-  other.join();
-  return took;
-}
 
 template <template <class> class Queue, class Item>
 double run(std::uint64_t count) {
@@ -79,29 +47,6 @@ double run(std::uint64_t count) {
   return took;
 }
 
-double line_round_trips(std::uint64_t count) {
-  alignas(queue::separation) std::atomic<std::uint64_t> there{0};
-  alignas(queue::separation) std::atomic<std::uint64_t> back{0};
-  return time_two(
-      [&] {
-        for (std::uint64_t number = 1; number <= count; ++number) {
-          there.store(number, std::memory_order_release);
-          spin_until([&] { return back.load(std::memory_order_acquire) == number; });
-        }
-      },
-      [&] {
-        for (std::uint64_t number = 1; number <= count; ++number) {
-          spin_until([&] { return there.load(std::memory_order_acquire) == number; });
-          back.store(number, std::memory_order_release);
-        }
-      });
-}
-
-template <class Run>
-std::function<double(double)> nanoseconds_each(Run run) {
-  return [run](double seconds) { return 1e9 / rate(seconds, 1 << 10, run); };
-}
-
 template <template <class> class Queue>
 void add(cells& to, const std::string& who) {
   to.push_back({"round trip u64", "one", who, "ns", nanoseconds_each(run<Queue, number_item>)});
@@ -128,10 +73,6 @@ void add_round_trip(cells& to) {
 #if WEIR_BENCH_TBB
   add<tbb_bounded_queue>(to, "TBB concurrent_bounded_queue");
 #endif
-}
-
-void add_calibration(cells& to) {
-  to.push_back({"calibration", "limit", "a cache line there and back", "ns", nanoseconds_each(line_round_trips)});
 }
 
 }  // namespace weir::bench

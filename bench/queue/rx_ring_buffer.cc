@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
-#include "cells.h"
 #include "measure.h"
 #include "peers.h"
+#include "queue_cells.h"
 #include "weir_queues.h"
 
 namespace weir::bench {

@@ -23,8 +23,8 @@
 
 #include <weir/queue/park_point.h>
 
-#include "cells.h"
 #include "measure.h"
+#include "queue_cells.h"
 
 namespace weir::bench {
 namespace {

@@ -27,7 +27,7 @@ inline double seconds_since(clock::time_point began) {
 
 /// Ends the program: a run that lost, repeated or changed an item is no result.
 [[noreturn]] inline void fail(const char* what) {
-  std::fprintf(stderr, "weir_bench_queue: %s\n", what);
+  std::fprintf(stderr, "bench: %s\n", what);
   std::exit(1);
 }
 
