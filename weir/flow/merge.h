@@ -2,13 +2,14 @@
 
 // Many flows into one.
 //
-//     outer (a flow of flows) --one at a time, only when a slot is free--> slot --> round robin --> consumer
+//     outer (a flow of flows) --as many as have a slot and are asked for an item--> slots --> round robin --> consumer
 //
-//     slot:   free --occupy--> has its turn --pending--> waiting --woken--> ready --> has its turn ...
-//                                   |  `----more, its quantum used up-------^
-//                                   `---done--> free
+//     slot:   free --occupy--> ready --> has its turn --pending--> waiting --woken--> ready --> has its turn ...
+//                                             |  `----more, its quantum used up-------^
+//                                             `---done--> free
 //
-// A flow that is done within its first turn never enters a list. All of this belongs to the consumer's thread except two
+// Flows are opened and have their turns in rounds: some are opened, everybody who is ready then has a turn, some more are
+// opened. All of this belongs to the consumer's thread except two
 // things: the stack of slots whose wakers were called, and the parking that wakes the merge's own consumer. They live,
 // with the slots, in one block that is allocated at the first pull and does not move, because wakers point into it.
 //
@@ -25,6 +26,7 @@
 #include <cassert>
 #include <concepts>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -98,7 +100,8 @@ class merge_block {
     for (std::size_t i = 0; i < slots_made_; ++i) slot_at(i)->~slot();
   }
 
-  [[nodiscard]] bool has_free_slot() const noexcept { return free_ != nullptr || slots_made_ < slots_max_; }
+  [[nodiscard]] std::size_t vacant() const noexcept { return slots_max_ - active_; }
+  [[nodiscard]] std::size_t ready() const noexcept { return ready_; }
   [[nodiscard]] std::size_t active() const noexcept { return active_; }
 
   slot& occupy(Inner&& flow) {
@@ -127,6 +130,7 @@ class merge_block {
 
   void destroy_flows() noexcept {
     ready_first_ = ready_last_ = nullptr;
+    ready_ = 0;
     for (std::size_t i = 0; i < slots_made_; ++i) {
       if (slot_at(i)->occupied) vacate(*slot_at(i));
     }
@@ -136,14 +140,15 @@ class merge_block {
     to.next = nullptr;
     (ready_last_ ? ready_last_->next : ready_first_) = &to;
     ready_last_ = &to;
+    ++ready_;
   }
 
-  slot* pop_ready() noexcept {
-    slot* first = ready_first_;
-    if (first) {
-      ready_first_ = first->next;
-      if (!ready_first_) ready_last_ = nullptr;
-    }
+  /// The one that has been ready for longest; there must be one.
+  slot& pop_ready() noexcept {
+    slot& first = *ready_first_;
+    ready_first_ = first.next;
+    if (!ready_first_) ready_last_ = nullptr;
+    --ready_;
     return first;
   }
 
@@ -224,6 +229,7 @@ class merge_block {
   alignas(queue::separation) slot* free_ = nullptr;
   slot* ready_first_ = nullptr;
   slot* ready_last_ = nullptr;
+  std::size_t ready_ = 0;
   std::size_t slots_made_ = 0;
   std::size_t active_ = 0;
   const std::size_t slots_max_;
@@ -253,28 +259,59 @@ class merged {
     block& slots = *block_;
     for (;;) {
       slots.collect_woken();
-      if (outer_waiting_ && slots.take_outer_woken()) outer_waiting_ = false;
       if (demand == 0) return finished() ? step::done : step::more;
-
-      bool idle = true;
-      if (auto* ready = slots.pop_ready()) {
-        idle = false;
-        if (const step end = turn(*ready, demand, emit, cx); is_final(end)) return end;
+      if (round_left_ == 0) {
+        if (outer_broke()) return break_off(cx);
+        open_some(demand, cx);
+        round_left_ = slots.ready();
+        if (round_left_ == 0 && !outer_broke()) {
+          if (finished()) return step::done;
+          if (slots.park(cx.wake())) return step::pending;
+        }
       }
-      if (demand != 0 && !outer_done_ && !outer_waiting_ && slots.has_free_slot()) {
-        idle = false;
-        if (const step end = open_next(demand, emit, cx); is_final(end)) return end;
+      for (; round_left_ != 0 && demand != 0; --round_left_) {
+        if (const step end = turn(slots.pop_ready(), demand, emit, cx); is_final(end)) return end;
       }
-      if (!idle) continue;
-      if (finished()) return step::done;
-      if (slots.park(cx.wake())) return step::pending;
     }
   }
 
  private:
   using slot = typename block::slot;
 
-  [[nodiscard]] bool finished() const noexcept { return outer_done_ && block_->active() == 0; }
+  // Flows that are opened in one go: from here on it costs no less, and the first of them waits no longer for its turn.
+  static constexpr std::size_t opened_max = 64;
+
+  [[nodiscard]] bool finished() const noexcept { return outer_end_ == step::done && block_->active() == 0; }
+  /// Whether the outer flow ended otherwise than well. What it had given before has one turn yet.
+  [[nodiscard]] bool outer_broke() const noexcept { return is_final(outer_end_) && outer_end_ != step::done; }
+
+  /// Takes flows from the outer one, no more than have a slot and somebody to ask them for an item. They are not pulled
+  /// while the outer flow is: the two may have to do with each other.
+  void open_some(std::size_t demand, context& cx) {
+    block& slots = *block_;
+    // Taken also if it says nothing: a wake that stays would keep the merge from sleeping.
+    if (slots.take_outer_woken() && outer_end_ == step::pending) outer_end_ = step::more;
+    if (outer_end_ != step::more) return;
+    std::size_t count = std::min({demand, slots.vacant(), opened_max});
+    if (count == 0) return;
+    context outer_cx = cx.with(slots.outer_waker());
+    try {
+      outer_end_ = outer_.pull(
+          count, [&slots](inner&& next) { slots.push_ready(slots.occupy(std::move(next))); }, outer_cx);
+    } catch (...) {
+      if (slots.ready() == 0) throw;
+      thrown_ = std::current_exception();
+      outer_end_ = step::failed;
+      return;
+    }
+    if (outer_end_ == step::failed) failure_ = std::move(cx.failure());
+  }
+
+  step break_off(context& cx) {
+    block_->destroy_flows();
+    if (thrown_) std::rethrow_exception(thrown_);
+    return outer_end_ == step::failed ? cx.fail(std::move(failure_)) : outer_end_;
+  }
 
   /// Lets one flow give up to its quantum. Final only if the merge ends with it.
   template <class Emit>
@@ -302,29 +339,14 @@ class merged {
     return why;
   }
 
-  /// Takes one flow from the outer one, and gives it its first turn at once.
-  template <class Emit>
-  step open_next(std::size_t& demand, Emit&& emit, context& cx) {
-    std::size_t one = 1;
-    slot* opened = nullptr;
-    context outer_cx = cx.with(block_->outer_waker());
-    const step why = outer_.pull(
-        one, [&](inner&& next) { opened = &block_->occupy(std::move(next)); }, outer_cx);
-    if (why == step::failed || why == step::cancelled) {
-      block_->destroy_flows();
-      return why;
-    }
-    if (why == step::done) outer_done_ = true;
-    if (why == step::pending) outer_waiting_ = true;
-    return opened ? turn(*opened, demand, emit, cx) : step::more;
-  }
-
   // In this order: the outer flow is destroyed before the block that its waker points into.
   typename block::owner block_;
   Outer outer_;
   merge_options options_;
-  bool outer_done_ = false;
-  bool outer_waiting_ = false;
+  std::size_t round_left_ = 0;     // flows at the head of the ready list that have their turn before more are opened
+  step outer_end_ = step::more;    // what the outer flow said last
+  error failure_;                  // if that was `failed`, why: or the exception
+  std::exception_ptr thrown_;
 };
 
 }  // namespace detail
@@ -332,10 +354,10 @@ class merged {
 /// Gives the items of all flows of a flow as they come: `merge(flow_of_flows)`, or `flow_of_flows | merge()`.
 ///   Order     each flow's items stay in order. Flows take turns of at most a quantum, in the order in which they became
 ///             ready, so none that has items waits for more than concurrent_max - 1 quanta of others.
-///   Outer     asked for one flow at a time, and only when a slot is free: what makes the inner flows runs just before
-///             the flow it makes is first pulled.
+///   Outer     asked for no more flows than have a free slot, and than items are asked for: an inner flow that is opened
+///             is pulled before more are. It is not pulled while the outer flow is.
 ///   Ends      done when the outer flow and all others are; with the first failure or cancellation, and then the other
-///             flows are destroyed at once.
+///             flows are destroyed at once. The flows that an outer flow gave before it broke have one turn yet.
 ///   Memory    one allocation at the first pull: concurrent_max slots of an inner flow's size. No items are kept.
 ///   Threads   confined; the flows may wake it from any thread.
 ///   Source    docs/design/0002-pull-emit.md
