@@ -11,7 +11,8 @@
 // Flows are opened and have their turns in rounds: some are opened, everybody who is ready then has a turn, some more are
 // opened. All of this belongs to the consumer's thread except two
 // things: the stack of slots whose wakers were called, and the parking that wakes the merge's own consumer. They live,
-// with the slots, in one block that is allocated at the first pull and does not move, because wakers point into it.
+// with the slots, in one block that is made at the first pull, after which a flow does not move (R5): wakers point into it.
+// The first slots are in it; the others are allocated together when more flows than that are open.
 //
 // Who may still call what (R7): a slot's waker is called only by the flow in it, whose destructor sees to it that this is
 // over. So the destructor destroys the flows, then the outer flow, then the block; by then nobody can be inside the
@@ -27,8 +28,8 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
-#include <memory>
 #include <new>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -52,7 +53,7 @@ struct merge_options {
 
 namespace detail {
 
-/// The slots of a merge and the lists they are on.
+/// The slots of a merge and the lists they are on. The near slots, as many as 512 octets hold, are in the block itself.
 template <class Inner>
 class merge_block {
  public:
@@ -78,26 +79,13 @@ class merge_block {
     }
   };
 
-  struct deleter {
-    void operator()(merge_block* block) const noexcept {
-      block->~merge_block();
-      ::operator delete(block, std::align_val_t{alignment});
-    }
-  };
-  using owner = std::unique_ptr<merge_block, deleter>;
-
-  /// One allocation for everything; a slot is made when it is first needed.
-  static owner make(std::size_t slots) {
-    if (slots > (static_cast<std::size_t>(-1) / 2 - slots_offset()) / sizeof(slot)) {
-      throw std::bad_alloc();
-    }
-    void* memory = ::operator new(slots_offset() + slots * sizeof(slot), std::align_val_t{alignment});
-    return owner(::new (memory) merge_block(slots));
-  }
-
+  explicit merge_block(std::size_t slots) noexcept : slots_max_(slots) {}
+  merge_block(const merge_block&) = delete;
+  merge_block& operator=(const merge_block&) = delete;
   ~merge_block() {
     destroy_flows();
     for (std::size_t i = 0; i < slots_made_; ++i) slot_at(i)->~slot();
+    if (far_) ::operator delete(far_, std::align_val_t{alignof(slot)});
   }
 
   [[nodiscard]] std::size_t vacant() const noexcept { return slots_max_ - active_; }
@@ -108,6 +96,7 @@ class merge_block {
     slot* taken = free_;
     if (!taken) {
       assert(slots_made_ < slots_max_);
+      if (slots_made_ == near_slots && !far_) allocate_rest();
       taken = ::new (static_cast<void*>(slot_at(slots_made_))) slot(this);
       ++slots_made_;
       push_free(*taken);  // so that it is not lost if the flow throws
@@ -189,8 +178,6 @@ class merge_block {
   }
 
  private:
-  explicit merge_block(std::size_t slots) noexcept : slots_max_(slots) {}
-
   void push_free(slot& to) noexcept { to.next = std::exchange(free_, &to); }
 
   void push_woken(slot& which) noexcept {
@@ -210,14 +197,16 @@ class merge_block {
     self.parking_.notify();
   }
 
-  static constexpr std::size_t alignment = std::max(alignof(slot), queue::separation);
-  static constexpr std::size_t slots_offset() noexcept {
-    return (sizeof(merge_block) + alignof(slot) - 1) / alignof(slot) * alignof(slot);
+  static constexpr std::size_t near_slots = std::max<std::size_t>(1, 512 / sizeof(slot));
+
+  void allocate_rest() {
+    const std::size_t count = slots_max_ - near_slots;
+    if (count > static_cast<std::size_t>(-1) / 2 / sizeof(slot)) throw std::bad_alloc();
+    far_ = static_cast<slot*>(::operator new(count * sizeof(slot), std::align_val_t{alignof(slot)}));
   }
 
   slot* slot_at(std::size_t index) noexcept {
-    auto* bytes = reinterpret_cast<std::byte*>(this) + slots_offset();
-    return reinterpret_cast<slot*>(bytes) + index;
+    return index < near_slots ? reinterpret_cast<slot*>(near_) + index : far_ + (index - near_slots);
   }
 
   // Shared with wakers.
@@ -233,6 +222,8 @@ class merge_block {
   std::size_t slots_made_ = 0;
   std::size_t active_ = 0;
   const std::size_t slots_max_;
+  slot* far_ = nullptr;  // the slots that are not near, allocated when they are first needed
+  alignas(slot) std::byte near_[near_slots * sizeof(slot)];
 };
 
 template <flow Outer>
@@ -247,7 +238,7 @@ class merged {
   merged(Outer outer, merge_options options) : outer_(std::move(outer)), options_(options) {
     assert(options.concurrent_max > 0 && options.quantum > 0);
   }
-  merged(merged&&) = default;
+  merged(merged&& other) : outer_(std::move(other.outer_)), options_(other.options_) { assert(!other.block_); }
   merged& operator=(merged&&) = delete;
   ~merged() {
     if (block_) block_->destroy_flows();
@@ -255,7 +246,7 @@ class merged {
 
   template <class Emit>
   step pull(std::size_t& demand, Emit&& emit, context& cx) {
-    if (!block_) block_ = block::make(options_.concurrent_max);
+    if (!block_) block_.emplace(options_.concurrent_max);
     block& slots = *block_;
     for (;;) {
       slots.collect_woken();
@@ -340,12 +331,12 @@ class merged {
   }
 
   // In this order: the outer flow is destroyed before the block that its waker points into.
-  typename block::owner block_;
+  std::optional<block> block_;
   Outer outer_;
   merge_options options_;
-  std::size_t round_left_ = 0;     // flows at the head of the ready list that have their turn before more are opened
-  step outer_end_ = step::more;    // what the outer flow said last
-  error failure_;                  // if that was `failed`, why: or the exception
+  std::size_t round_left_ = 0;   // flows at the head of the ready list that have their turn before more are opened
+  step outer_end_ = step::more;  // what the outer flow said last
+  error failure_;                // if that was `failed`, why: or the exception
   std::exception_ptr thrown_;
 };
 
@@ -358,7 +349,8 @@ class merged {
 ///             is pulled before more are. It is not pulled while the outer flow is.
 ///   Ends      done when the outer flow and all others are; with the first failure or cancellation, and then the other
 ///             flows are destroyed at once. The flows that an outer flow gave before it broke have one turn yet.
-///   Memory    one allocation at the first pull: concurrent_max slots of an inner flow's size. No items are kept.
+///   Memory    slots of an inner flow's size: a few in the flow itself, the rest of concurrent_max in one allocation when they
+///             are needed. No items are kept.
 ///   Threads   confined; the flows may wake it from any thread.
 ///   Source    docs/design/0002-pull-emit.md
 template <flow Outer>
