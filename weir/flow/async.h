@@ -130,12 +130,13 @@ class [[nodiscard]] async {
 
 /// Runs a coroutine on the calling thread and gives its answer, or throws what it threw.
 ///   Waits  while what it awaits is pending: spins for about 5 µs, then sleeps.
-///   Owns   the coroutine, which is destroyed before it returns. Flows that it pulls must go with it (R7): give them to it by
-///          value.
+///   Owns   the coroutine, which is destroyed before it returns. Flows that it pulls must go with it (R7): give them to
+///          it by value.
 template <class T>
 T block_on(async<T> work) {
   queue::park_point sleeper;
-  // In this order, and so not left in the parameter, which is destroyed last: flows go before their waker's target (R7).
+  // In this order, and so not left in the parameter, which is destroyed last: flows go before their waker's target
+  // (R7).
   internal::coroutine_run run;
   async<T> running(std::move(work));
   running.begin(run);
@@ -229,10 +230,10 @@ class spawned final : public started, public internal::activation<spawned<T, Fun
 }  // namespace detail
 
 /// Runs a coroutine by tasks on a serial executor. It is stopped where it waits when the subscription goes.
-///   on_end   called there with its answer, once, unless the subscription was cancelled before: `result<T>`, the same for an
-///            async<result<T>>, and an exception is a failure of code `threw`.
-///   Owns     the coroutine and on_end, in one allocation besides the frame. Both are destroyed on the executor, which must
-///            outlive them.
+///   on_end   called there with its answer, once, unless the subscription was cancelled before: `result<T>`, the same
+///            for an async<result<T>>, and an exception is a failure of code `threw`.
+///   Owns     the coroutine and on_end, in one allocation besides the frame. Both are destroyed on the executor, which
+///            must outlive them.
 ///   Threads  the coroutine runs on the executor only. It gives up its turn after limits::run_items items.
 ///   Waits    never.
 template <class T, class Function>

@@ -36,8 +36,8 @@ namespace weir::flow {
 ///
 ///   Bounds   runs only when it is asked for an item, and no further than to the co_yield that gives it. After
 ///            limits::run_items items that it awaited without giving one it is pending for a turn.
-///   Owns     its frame, one allocation, with its parameters and variables; destroyed with the flow, wherever it is. Parameters
-///            that are references must outlive it.
+///   Owns     its frame, one allocation, with its parameters and variables; destroyed with the flow, wherever it is.
+///            Parameters that are references must outlive it.
 ///   Threads  confined, as any flow.
 ///   Cost     one resumption for each co_yield, some 5 ns; in spans of 256, 1 ns an item.
 template <class T>

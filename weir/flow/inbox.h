@@ -12,11 +12,12 @@
 //
 // The two halves share one state and are its only owners; the last one to leave frees it.
 //   - The producer half is the inbox. Its destructor closes; no push may be under way then.
-//   - The consumer half is the flow. Its destructor makes every push answer `cancelled`, wakes those that wait, destroys the
-//     items that are in, and withdraws its waker (R7).
+//   - The consumer half is the flow. Its destructor makes every push answer `cancelled`, wakes those that wait,
+//     destroys the items that are in, and withdraws its waker (R7).
 //
-// A ring's oldest item belongs to its one consumer, so a producer cannot drop it. Where that is the policy, the items lie in a
-// window behind a mutex, which is held for moves of items and never for a call of a waker, of emit or of an item's destructor.
+// A ring's oldest item belongs to its one consumer, so a producer cannot drop it. Where that is the policy, the items
+// lie in a window behind a mutex, which is held for moves of items and never for a call of a waker, of emit or of an
+// item's destructor.
 
 #include <algorithm>
 #include <atomic>
@@ -60,7 +61,8 @@ enum class inbox_push : std::uint8_t {
 };
 
 struct inbox_options {
-  /// Items that wait for the consumer, rounded up to a power of two except for drop_oldest; 1 for latest, whatever is said.
+  /// Items that wait for the consumer, rounded up to a power of two except for drop_oldest; 1 for latest, whatever is
+  /// said.
   std::size_t capacity = limits::inbox_items;
   overflow when_full = overflow::block;
 };
@@ -80,8 +82,8 @@ struct [[nodiscard]] inbox_pushed {
 
 namespace detail {
 
-/// How producers wait for a place: an event count (queue/event_count.h, which explains why no wake is lost) whose sleepers may
-/// have a deadline.
+/// How producers wait for a place: an event count (queue/event_count.h, which explains why no wake is lost) whose
+/// sleepers may have a deadline.
 class inbox_room {
  public:
   using deadline = std::optional<std::chrono::steady_clock::time_point>;
@@ -428,22 +430,24 @@ class inbox_flow {
 
 }  // namespace detail
 
-/// A hot source: any thread pushes items, and one flow gives them. Items that find no place are treated as `when_full` says,
-/// which the maker of the inbox must think about, since nobody asked for them.
+/// A hot source: any thread pushes items, and one flow gives them. Items that find no place are treated as `when_full`
+/// says, which the maker of the inbox must think about, since nobody asked for them.
 ///
 ///     inbox<reading> readings({.capacity = 256, .when_full = overflow::drop_oldest});
 ///     auto flow = readings.items() | map(...);          // goes to its consumer
 ///     if (readings.push(value) == inbox_push::cancelled) stop_sensor();
 ///
 ///   Order    each thread's items in its order, and a push that began after another had ended comes after it.
-///   Ends     done after close(), or the inbox's destructor; failed after fail(). Items that are in come out before the end.
-///            The first end counts.
+///   Ends     done after close(), or the inbox's destructor; failed after fail(). Items that are in come out before the
+///            end. The first end counts.
 ///   Bounds   capacity items wait, no more.
 ///   Memory   capacity × (sizeof(T) + 8) octets, allocated by the constructor; a push or a pull allocates nothing.
-///   Threads  pushes, ends and counts from any thread; items() and the flow belong to the consumer. No push may be under way
-///            when the inbox is destroyed; the flow may be destroyed at any time, and the two in either order.
-///   Waits    push and push_n under `block` for a place: spinning for about 5 µs, then asleep. So the consumer must not push to
-///            its own inbox under `block`. Nothing else waits, but drop_oldest and latest hold a mutex while items move.
+///   Threads  pushes, ends and counts from any thread; items() and the flow belong to the consumer. No push may be
+///            under way when the inbox is destroyed; the flow may be destroyed at any time, and the two in either
+///            order.
+///   Waits    push and push_n under `block` for a place: spinning for about 5 µs, then asleep. So the consumer must not
+///            push to its own inbox under `block`. Nothing else waits, but drop_oldest and latest hold a mutex while
+///            items move.
 ///   Cost     a push: two or three atomic additions, and a wake if the consumer sleeps.
 template <class T>
 class inbox {

@@ -18,9 +18,10 @@
 
 namespace weir::flow {
 
-/// A flow that is read bit by bit. It remembers that the flow has ended: a flow may say so together with its last item, and is
-/// not pulled again then.
-///   Owns     the flow. Keep the reader in the coroutine that reads from it, so that the flow goes with the coroutine (R7).
+/// A flow that is read bit by bit. It remembers that the flow has ended: a flow may say so together with its last item,
+/// and is not pulled again then.
+///   Owns     the flow. Keep the reader in the coroutine that reads from it, so that the flow goes with the coroutine
+///            (R7).
 ///   Threads  confined; moved only before the first read (R5).
 template <flow Source>
 class reader {
@@ -168,18 +169,18 @@ class every_item final : public internal::awaited {
 
 }  // namespace detail
 
-/// `co_await next(in)`: the next item as `result<std::optional<T>>`; none when the flow is done; its error if it failed;
-/// `cancelled`; `threw` if a function in it threw. After an end it says the same again.
+/// `co_await next(in)`: the next item as `result<std::optional<T>>`; none when the flow is done; its error if it
+/// failed; `cancelled`; `threw` if a function in it threw. After an end it says the same again.
 ///   Demand  one item.
-///   Cost    one pull, some 15 ns where it costs nothing itself; next_batch of 256 takes 2 ns an item. An item that is ready
-///           suspends nothing.
+///   Cost    one pull, some 15 ns where it costs nothing itself; next_batch of 256 takes 2 ns an item. An item that is
+///           ready suspends nothing.
 template <flow Source>
 detail::next_item<Source> next(reader<Source>& in) noexcept {
   return detail::next_item<Source>(in);
 }
 
-/// `co_await next_batch(in, into)`: as many items as are ready, at least one, moved to the front of `into`; how many, as
-/// `result<std::size_t>`; 0 when the flow is done. A failure comes after the items before it.
+/// `co_await next_batch(in, into)`: as many items as are ready, at least one, moved to the front of `into`; how many,
+/// as `result<std::size_t>`; 0 when the flow is done. A failure comes after the items before it.
 ///   into    not empty; its items are assigned to
 ///   Demand  into.size()
 template <flow Source>
@@ -188,10 +189,11 @@ detail::next_items<Source> next_batch(reader<Source>& in, std::span<value_of<Sou
   return detail::next_items<Source>(in, into);
 }
 
-/// `co_await for_each_await(flow, consume)`: gives every item to `consume` and then says how the flow ended, as for_each does:
-/// `result<void>`. The coroutine is resumed once, at the end.
-///   consume  `void(T)`, or `result<void>(T)`: its first error ends the flow, and the items that were asked for together with
-///            that one, at most limits::hop_quantum, are destroyed. An exception from it is the failure `threw`.
+/// `co_await for_each_await(flow, consume)`: gives every item to `consume` and then says how the flow ended, as
+/// for_each does: `result<void>`. The coroutine is resumed once, at the end.
+///   consume  `void(T)`, or `result<void>(T)`: its first error ends the flow, and the items that were asked for
+///            together with that one, at most limits::hop_quantum, are destroyed. An exception from it is the failure
+///            `threw`.
 template <flow Source, class Function>
   requires std::invocable<Function&, value_of<Source>&&>
 detail::every_item<Source, Function> for_each_await(Source from, Function consume) {

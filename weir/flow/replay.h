@@ -56,8 +56,8 @@ class at_most {
 
 }  // namespace detail
 
-/// Shares a flow (share.h) and keeps its last `items`, which everybody gets first who subscribes later; with its end, when that
-/// has come. `replay(flow, items)`, or `flow | replay(items)`.
+/// Shares a flow (share.h) and keeps its last `items`, which everybody gets first who subscribes later; with its end,
+/// when that has come. `replay(flow, items)`, or `flow | replay(items)`.
 template <flow Source>
 shared<value_of<Source>> replay(Source from, std::size_t items, share_options options = {}) {
   options.replayed = items;
@@ -68,8 +68,8 @@ inline auto replay(std::size_t items, share_options options = {}) {
       [items, options]<flow Source>(Source from) { return replay(std::move(from), items, options); });
 }
 
-/// Shares a flow and keeps all of it, so that everybody gets everything, and upstream gives it once. It is not pulled before
-/// somebody is. `cache(flow, items_max)`, or `flow | cache(items_max)`.
+/// Shares a flow and keeps all of it, so that everybody gets everything, and upstream gives it once. It is not pulled
+/// before somebody is. `cache(flow, items_max)`, or `flow | cache(items_max)`.
 ///   Bounds  a flow of more than items_max items fails with too_large after these. Memory grows with the items.
 template <flow Source>
 shared<value_of<Source>> cache(Source from, std::size_t items_max) {

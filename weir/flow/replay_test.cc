@@ -81,6 +81,23 @@ TEST(replay, one_who_gets_much_replayed_does_not_break_the_bound_of_the_others) 
   }
 }
 
+// The room that upstream is asked to fill is found before the pull; who comes during it has its replayed items still to
+// read.
+TEST(replay, one_who_comes_while_upstream_is_pulled_loses_nothing) {
+  std::optional<shared<int>> hub;
+  std::optional<detail::subscriber<int>> late;
+  hub.emplace(range(0, 100) | map([&](int i) {
+                if (i == 8) late.emplace(hub->subscribe());
+                return i;
+              }) |
+              replay(4, {.lag_items_max = 4}));
+  auto early = hub->subscribe();
+  EXPECT_EQ(some(early, 8).size(), 8u);
+  EXPECT_EQ(some(early, 8), (std::vector<int>{8, 9, 10, 11}));
+  ASSERT_TRUE(late);
+  EXPECT_EQ(some(*late, 8), (std::vector<int>{4, 5, 6, 7, 8, 9, 10, 11}));
+}
+
 // Others leaked what had been evicted, by a chain of nodes or a subscriber that was caught up.
 TEST(replay, keeps_no_more_than_it_says) {
   const life_balance lives;

@@ -8,16 +8,17 @@
 //                asks for more      +---------------------------------------------+
 //                                         ^ slow subscriber         ^ fast one     ^ end_
 //
-// A subscriber that has read all there is pulls upstream itself, for as many items as it was asked for, unless another is at it.
-// A mutex guards the log and the positions. It is not held while upstream is pulled, while items are given, while a waker is
-// called or while an item is destroyed; only while items are copied out of the log and moved into it.
+// A subscriber that has read all there is pulls upstream itself, for as many items as it was asked for, unless another
+// is at it. A mutex guards the log and the positions. It is not held while upstream is pulled, while items are given,
+// while a waker is called or while an item is destroyed; only while items are copied out of the log and moved into it.
 //
-// Everybody who finds nothing sleeps at a parking of its own, and everybody is woken when there may be something: items, an end,
-// room for more, or upstream's waker. Upstream's waker is the state's, because who pulled it last may be gone when it is called.
+// Everybody who finds nothing sleeps at a parking of its own, and everybody is woken when there may be something:
+// items, an end, room for more, or upstream's waker. Upstream's waker is the state's, because who pulled it last may be
+// gone when it is called.
 //
-// The state has as many owners as there are hubs and subscribers; the last one to leave frees it, and upstream first (R7). Places
-// of subscribers are in a list that only grows and are used again: so who wakes walks the list without the mutex, and at worst
-// wakes one that has just come, for nothing.
+// The state has as many owners as there are hubs and subscribers; the last one to leave frees it, and upstream first
+// (R7). Places of subscribers are in a list that only grows and are used again: so who wakes walks the list without the
+// mutex, and at worst wakes one that has just come, for nothing.
 
 #include <algorithm>
 #include <atomic>
@@ -161,8 +162,8 @@ class shared_state {
     return least;
   }
 
-  /// How many items upstream may be asked for. When others are behind only from half of the lag on, so that who waits for them
-  /// is not woken for each item.
+  /// How many items upstream may be asked for. When others are behind only from half of the lag on, so that who waits
+  /// for them is not woken for each item.
   [[nodiscard]] std::size_t room() const noexcept {
     const std::size_t lag = options_.lag_items_max;
     if (options_.when_behind == slow_subscriber::fails) return lag;
@@ -353,22 +354,24 @@ class subscriber {
 
 }  // namespace detail
 
-/// A flow that any number of subscribers can have: `shared<T> hub = share(flow)`, or `flow | share()`; then hub.subscribe() for
-/// each. Copies are the same hub.
-///   Order    each subscriber gets the items from its subscription on, in order, preceded by the last `replayed` ones; so who
-///            shall get all subscribes before anybody pulls.
-///   Ends     all get the end, after the items before it; also who subscribes later. An exception upstream is a failure of code
-///            `threw`.
-///   Demand   upstream is pulled when a subscriber that has read everything is asked for more, for no more than that one is,
-///            and never while another is pulling it.
-///   Bounds   lag_items_max items wait for the slowest subscriber, and `replayed` are kept. One that is further behind holds the
-///            others up, or fails. Without subscribers nothing is pulled.
-///   Owns     upstream, which is destroyed at its end, or with the last of hub and subscribers (ref_count in ReactiveX), on
-///            that one's thread. It must be ready to be pulled on any subscriber's thread, one after another.
+/// A flow that any number of subscribers can have: `shared<T> hub = share(flow)`, or `flow | share()`; then
+/// hub.subscribe() for each. Copies are the same hub.
+///   Order    each subscriber gets the items from its subscription on, in order, preceded by the last `replayed` ones;
+///            so who shall get all subscribes before anybody pulls.
+///   Ends     all get the end, after the items before it; also who subscribes later. An exception upstream is a failure
+///            of code `threw`.
+///   Demand   upstream is pulled when a subscriber that has read everything is asked for more, for no more than that
+///            one is, and never while another is pulling it.
+///   Bounds   lag_items_max items wait for the slowest subscriber, and `replayed` are kept. One that is further behind
+///            holds the others up, or fails. Without subscribers nothing is pulled.
+///   Owns     upstream, which is destroyed at its end, or with the last of hub and subscribers (ref_count in
+///            ReactiveX), on that one's thread. It must be ready to be pulled on any subscriber's thread, one after
+///            another.
 ///   Threads  shared: the hub; subscribers are flows, confined each to its consumer, on any thread.
 ///   Waits    for a mutex, while others copy items. No user's code runs under it but items' copies and moves.
 ///   Memory   allocates for the log as it grows, and once for each of the most subscribers that there are at a time.
-///   Cost     a copy of each item for each subscriber; one lock for each batch of up to 256, and a look at all subscribers.
+///   Cost     a copy of each item for each subscriber; one lock for each batch of up to 256, and a look at all
+///            subscribers.
 template <class T>
 class shared {
   static_assert(std::is_copy_constructible_v<T>, "each subscriber gets a copy");

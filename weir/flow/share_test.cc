@@ -219,7 +219,8 @@ TEST(share, wakes_all_who_wait_when_upstream_has_something) {
   EXPECT_EQ(on.complaint(), "") << "upstream was pulled after its end, or by two at a time";
 }
 
-// Upstream keeps the waker of whoever pulled it last. That one may be gone when it is called; the others must hear of it.
+// Upstream keeps the waker of whoever pulled it last. That one may be gone when it is called; the others must hear of
+// it.
 TEST(share, who_stays_is_woken_though_who_pulled_upstream_has_left) {
   testing::stage on;
   const auto hub = script({pending(), item(1)}, on) | map(wrap) | share();

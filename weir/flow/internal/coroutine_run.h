@@ -8,12 +8,12 @@
 //                                                                        ^
 //                     run() asks it again after each wake ---------------'
 //
-// A coroutine never resumes another: it leaves a note of who is next, and run() resumes that. So the stack does not grow,
-// whatever the compiler makes of a call at a function's end (g++ makes a tail call only when it optimises).
+// A coroutine never resumes another: it leaves a note of who is next, and run() resumes that. So the stack does not
+// grow, whatever the compiler makes of a call at a function's end (g++ makes a tail call only when it optimises).
 //
-// What a coroutine waits for is asked with the waker of the run, and asked again at the next run; a coroutine is resumed only
-// when there is something for it. There are no wakers of the coroutines' own, so destroying the frames, and with them the flows
-// they hold, is all that cancelling takes (R7).
+// What a coroutine waits for is asked with the waker of the run, and asked again at the next run; a coroutine is
+// resumed only when there is something for it. There are no wakers of the coroutines' own, so destroying the frames,
+// and with them the flows they hold, is all that cancelling takes (R7).
 //
 //   Threads  one run at a time, on any thread; whoever runs it sees to that (R8).
 
@@ -40,8 +40,8 @@ class coroutine_run {
   /// Says who is resumed when the one that is running has suspended.
   void resume_next(std::coroutine_handle<> next) noexcept { next_ = next; }
 
-  /// True when a coroutine has suspended without saying who is next: at its end, or to give something. False when it is to be
-  /// run again after a wake; it gives up its turn after limits::run_items items.
+  /// True when a coroutine has suspended without saying who is next: at its end, or to give something. False when it is
+  /// to be run again after a wake; it gives up its turn after limits::run_items items.
   bool run(const waker& wake);
 
  private:
