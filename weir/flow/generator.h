@@ -34,6 +34,7 @@ namespace weir::flow {
 ///   co_await error            ends the flow as failed; the coroutine is not resumed
 ///   co_return, or the end     ends the flow as done; an exception passes out of pull (R6)
 ///
+///   Compiler with g++ 12, no temporaries in braces behind co_yield and co_await: async.h.
 ///   Bounds   runs only when it is asked for an item, and no further than to the co_yield that gives it. After
 ///            limits::run_items items that it awaited without giving one it is pending for a turn.
 ///   Owns     its frame, one allocation, with its parameters and variables; destroyed with the flow, wherever it is.

@@ -114,6 +114,27 @@ TEST(generator, gives_items_that_can_only_be_moved) {
   EXPECT_EQ(sum, 3);
 }
 
+struct row {
+  int number;
+  std::string text;
+};
+
+// Named before they are given, as g++ 12 wants it (async.h).
+TEST(generator, gives_aggregates) {
+  const auto rows = [](int count) -> generator<row> {
+    for (int i = 0; i < count; ++i) {
+      row now{i, "row of the number " + std::to_string(i) + ", with some text"};
+      co_yield std::move(now);
+    }
+  };
+  int sum = 0;
+  ASSERT_TRUE(rows(10) | for_each([&](const row& now) {
+                sum += now.number;
+                EXPECT_EQ(now.text, "row of the number " + std::to_string(now.number) + ", with some text");
+              }));
+  EXPECT_EQ(sum, 45);
+}
+
 TEST(generator, gives_a_span_as_one_run) {
   struct runs {
     std::vector<std::size_t> sizes;

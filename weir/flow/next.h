@@ -1,6 +1,7 @@
 #pragma once
 
-// Flows as coroutines see them: one item, or as many as fit, or a function for each.
+// Flows as coroutines see them: one item, or as many as fit, or a function for each. What g++ 12 cannot do is in
+// async.h.
 
 #include <cassert>
 #include <concepts>

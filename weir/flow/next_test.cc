@@ -1,6 +1,7 @@
 #include <weir/flow/next.h>
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -174,6 +175,22 @@ TEST(for_each_await, gives_every_item_and_says_how_the_flow_ended) {
   };
   EXPECT_EQ(*block_on(look(-1)), 10'000L * 9'999 / 2);
   EXPECT_EQ(*block_on(look(100)), 100L * 99 / 2);
+}
+
+// Named before they are awaited, as g++ 12 wants it (async.h).
+TEST(for_each_await, owns_its_function_and_frees_it_once) {
+  const life_balance lives;
+  const auto look = []() -> async<int> {
+    int sum = 0;
+    auto add = [&sum, one = std::make_shared<counted>(1)](int i) { sum += i * one->number(); };
+    const auto first = co_await for_each_await(range(0, 10), std::move(add));
+    auto all =
+        for_each_await(range(0, 10), [&sum, two = std::make_shared<counted>(2)](int i) { sum += i * two->number(); });
+    const auto second = co_await std::move(all);
+    co_return first&& second ? sum : -1;
+  };
+  EXPECT_EQ(block_on(look()), 45 + 90);
+  EXPECT_EQ(lives.surplus(), 0);
 }
 
 TEST(for_each_await, makes_an_exception_of_the_function_a_failure) {
