@@ -113,6 +113,11 @@ concept flow = std::move_constructible<F> &&
                  { f.pull(demand, emit, cx) } -> std::same_as<step>;
                };
 
+/// A flow that is never pending, and whose pull has to do with no other flow's than those it owns: it says so by a member
+/// `static constexpr bool never_pending = true`. Who has many such flows may spare what waiting for them would take.
+template <class F>
+concept synchronous = flow<F> && requires { requires F::never_pending; };
+
 template <class F>
 using value_of = typename std::remove_cvref_t<F>::value_type;
 

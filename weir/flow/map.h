@@ -16,6 +16,7 @@ class mapped {
  public:
   using value_type = std::remove_cvref_t<std::invoke_result_t<Function&, value_of<Source>&&>>;
   static_assert(!std::is_void_v<value_type>, "the function of map must give a value");
+  static constexpr bool never_pending = synchronous<Source>;
 
   mapped(Source source, Function function) : source_(std::move(source)), function_(std::move(function)) {}
 

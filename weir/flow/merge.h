@@ -28,6 +28,7 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
 #include <type_traits>
@@ -92,21 +93,31 @@ class merge_block {
   [[nodiscard]] std::size_t ready() const noexcept { return ready_; }
   [[nodiscard]] std::size_t active() const noexcept { return active_; }
 
-  slot& occupy(Inner&& flow) {
-    slot* taken = free_;
-    if (!taken) {
+  /// A free slot, the one that occupy() takes next; there must be one.
+  slot& next_free() {
+    if (!free_) {
       assert(slots_made_ < slots_max_);
       if (slots_made_ == near_slots && !far_) allocate_rest();
-      taken = ::new (static_cast<void*>(slot_at(slots_made_))) slot(this);
+      slot* fresh = ::new (static_cast<void*>(slot_at(slots_made_))) slot(this);
       ++slots_made_;
-      push_free(*taken);  // so that it is not lost if the flow throws
+      push_free(*fresh);
     }
-    ::new (static_cast<void*>(taken->storage)) Inner(std::move(flow));
-    free_ = taken->next;
-    taken->occupied = true;
-    taken->waiting = false;
+    return *free_;
+  }
+
+  /// Makes the next free slot the one of the flow that was constructed in it.
+  slot& occupy() noexcept {
+    slot& taken = *free_;
+    free_ = taken.next;
+    taken.occupied = true;
+    taken.waiting = false;
     ++active_;
-    return *taken;
+    return taken;
+  }
+
+  slot& occupy(Inner&& flow) {
+    ::new (static_cast<void*>(next_free().storage)) Inner(std::move(flow));
+    return occupy();
   }
 
   void vacate(slot& of) noexcept {
@@ -248,20 +259,29 @@ class merged {
   step pull(std::size_t& demand, Emit&& emit, context& cx) {
     if (!block_) block_.emplace(options_.concurrent_max);
     block& slots = *block_;
+    std::size_t barren = 0;  // flows that were opened since the last item
     for (;;) {
       slots.collect_woken();
       if (demand == 0) return finished() ? step::done : step::more;
+      const std::size_t before = demand;
       if (round_left_ == 0) {
         if (outer_broke()) return break_off(cx);
-        open_some(demand, cx);
+        if (const step end = open_some(demand, emit, cx, barren); is_final(end)) return end;
         round_left_ = slots.ready();
-        if (round_left_ == 0 && !outer_broke()) {
+        if (round_left_ == 0 && !outer_broke() && !may_open()) {
           if (finished()) return step::done;
           if (slots.park(cx.wake())) return step::pending;
         }
       }
       for (; round_left_ != 0 && demand != 0; --round_left_) {
         if (const step end = turn(slots.pop_ready(), demand, emit, cx); is_final(end)) return end;
+      }
+      if (demand != before) {
+        barren = 0;
+      } else if (barren >= limits::run_items) {
+        // However many empty flows there are, one pull does a bounded amount of work per item asked for.
+        cx.wake()();
+        return step::pending;
       }
     }
   }
@@ -273,29 +293,67 @@ class merged {
   static constexpr std::size_t opened_max = 64;
 
   [[nodiscard]] bool finished() const noexcept { return outer_end_ == step::done && block_->active() == 0; }
+  /// Whether the outer flow can be asked for more.
+  [[nodiscard]] bool may_open() const noexcept { return outer_end_ == step::more && block_->vacant() != 0; }
   /// Whether the outer flow ended otherwise than well. What it had given before has one turn yet.
   [[nodiscard]] bool outer_broke() const noexcept { return is_final(outer_end_) && outer_end_ != step::done; }
 
   /// Takes flows from the outer one, no more than have a slot and somebody to ask them for an item. They are not pulled
-  /// while the outer flow is: the two may have to do with each other.
-  void open_some(std::size_t demand, context& cx) {
+  /// while the outer flow is, for the two may have to do with each other; but those that are never pending are by themselves, and
+  /// have their first turn at once: most of the small ones end with it. Final only if the merge ends with that.
+  template <class Emit>
+  step open_some(std::size_t& demand, Emit&& emit, context& cx, std::size_t& opened) {
     block& slots = *block_;
     // Taken also if it says nothing: a wake that stays would keep the merge from sleeping.
     if (slots.take_outer_woken() && outer_end_ == step::pending) outer_end_ = step::more;
-    if (outer_end_ != step::more) return;
+    if (!may_open()) return step::more;
     std::size_t count = std::min({demand, slots.vacant(), opened_max});
-    if (count == 0) return;
+    step broke = step::more;
+    const auto open = [&](inner&& next) {
+      ++opened;
+      if constexpr (synchronous<inner>) {
+        if (is_final(broke)) return;
+        if (demand != 0) {
+          broke = first_turn(std::move(next), demand, emit, cx);
+          if (broke == step::failed) failure_ = std::move(cx.failure());
+          return;
+        }
+      }
+      slots.push_ready(slots.occupy(std::move(next)));
+    };
     context outer_cx = cx.with(slots.outer_waker());
     try {
-      outer_end_ = outer_.pull(
-          count, [&slots](inner&& next) { slots.push_ready(slots.occupy(std::move(next))); }, outer_cx);
+      outer_end_ = outer_.pull(count, open, outer_cx);
     } catch (...) {
       if (slots.ready() == 0) throw;
       thrown_ = std::current_exception();
       outer_end_ = step::failed;
-      return;
     }
-    if (outer_end_ == step::failed) failure_ = std::move(cx.failure());
+    if (is_final(broke)) {
+      slots.destroy_flows();
+      return broke == step::failed ? cx.fail(std::move(failure_)) : broke;
+    }
+    if (outer_end_ == step::failed && !thrown_) failure_ = std::move(cx.failure());
+    return step::more;
+  }
+
+  /// Lets a flow give up to its quantum before it has a slot of its own. Final only if it broke.
+  template <class Emit>
+  step first_turn(inner&& next, std::size_t& demand, Emit&& emit, context& cx) {
+    struct guard {
+      inner* flow;
+      ~guard() {
+        if (flow) std::destroy_at(flow);
+      }
+    } placed{::new (static_cast<void*>(block_->next_free().storage)) inner(std::move(next))};
+    std::size_t asked = std::min(demand, options_.quantum);
+    const std::size_t before = asked;
+    const step why = placed.flow->pull(asked, emit, cx);
+    demand -= before - asked;
+    if (why != step::more) return why == step::done ? step::more : why;
+    placed.flow = nullptr;
+    block_->push_ready(block_->occupy());
+    return step::more;
   }
 
   step break_off(context& cx) {

@@ -181,17 +181,21 @@ TEST(merge, asks_the_outer_flow_for_one_more_only_when_a_slot_is_free) {
 }
 
 TEST(merge, pulls_the_flows_that_it_has_before_it_asks_for_more) {
-  const auto story_with = [](merge_options options) {
+  const auto story_with = [](merge_options options, auto inner) {
     std::vector<int> story;
     EXPECT_TRUE(range(0, 3) | map([&](int i) {
                   story.push_back(i);
-                  return just(i + 10);
+                  return inner(just(i + 10));
                 }) |
                 merge(options) | for_each([&](int i) { story.push_back(i); }));
     return story;
   };
-  EXPECT_EQ(story_with({.concurrent_max = 1}), (std::vector<int>{0, 10, 1, 11, 2, 12}));
-  EXPECT_EQ(story_with({.concurrent_max = 2}), (std::vector<int>{0, 1, 10, 11, 2, 12}));
+  const auto erased = [](auto flow) { return erase(std::move(flow)); };
+  EXPECT_EQ(story_with({.concurrent_max = 1}, erased), (std::vector<int>{0, 10, 1, 11, 2, 12}));
+  EXPECT_EQ(story_with({.concurrent_max = 2}, erased), (std::vector<int>{0, 1, 10, 11, 2, 12}));
+  // What is never pending is pulled as it comes.
+  const auto as_it_is = [](auto flow) { return flow; };
+  EXPECT_EQ(story_with({.concurrent_max = 2}, as_it_is), (std::vector<int>{0, 10, 1, 11, 2, 12}));
 }
 
 TEST(merge, opens_no_more_flows_than_items_are_asked_for) {
@@ -372,6 +376,39 @@ TEST(merge, sleeps_although_its_outer_flow_wakes_it_after_its_end) {
   }
   EXPECT_EQ(seen, std::vector<int>{7});
   EXPECT_EQ(pulls, 4);
+}
+
+TEST(merge, of_endless_flows_without_items_gives_up_its_turn) {
+  const auto nothing = generate([]() -> std::optional<decltype(empty<int>())> { return empty<int>(); });
+  const auto first_item = first(merge(any_flow<int>(merge(nothing)), any_flow<int>(just(7))));
+  ASSERT_TRUE(first_item);
+  EXPECT_EQ(*first_item, 7);
+}
+
+TEST(merge, of_flows_that_are_never_pending_ends_with_the_first_that_breaks_and_keeps_what_is_asked_for_later) {
+  const life_balance lives;
+  std::vector<int> seen;
+  // Flows of four, asked for three at a time: each is left in the middle and goes on in its slot.
+  auto flow = range(0, 5) | map([](int i) {
+                return generate([i, n = 0]() mutable -> result<std::optional<counted>> {
+                  if (i == 3) return weir::fail(errc::io, "the fourth");
+                  if (n == 4) return std::optional<counted>();
+                  return std::optional(counted(10 * i + n++));
+                });
+              }) |
+              merge({.concurrent_max = 1});
+  error failure;
+  context cx({}, failure);
+  step why = step::more;
+  while (why == step::more) {
+    std::size_t demand = 3;
+    why = flow.pull(
+        demand, [&](counted&& of) { seen.push_back(of.number()); }, cx);
+  }
+  EXPECT_EQ(why, step::failed);
+  EXPECT_EQ(failure.message, "the fourth");
+  EXPECT_EQ(seen, (std::vector<int>{0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23}));
+  EXPECT_EQ(lives.surplus(), 0);
 }
 
 TEST(merge, lets_rare_items_through_beside_a_filter_that_rejects_all) {

@@ -15,6 +15,7 @@ template <flow Source>
 class taken {
  public:
   using value_type = value_of<Source>;
+  static constexpr bool never_pending = synchronous<Source>;
 
   taken(Source source, std::size_t count) : source_(std::move(source)), left_(count) {}
 
