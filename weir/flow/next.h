@@ -29,7 +29,9 @@ class reader {
  public:
   using value_type = value_of<Source>;
 
-  explicit reader(Source source) : source_(std::move(source)) {}
+  // A template, so that nobody asks whether an any_flow can be made of a reader while a reader is being moved.
+  template <std::same_as<Source> From>
+  explicit reader(From source) : source_(std::move(source)) {}
   reader(reader&&) = default;
   reader& operator=(reader&&) = delete;
 
@@ -68,6 +70,9 @@ class reader {
   error failure_;
   step why_ = step::more;
 };
+
+template <flow Source>
+reader(Source) -> reader<Source>;
 
 namespace detail {
 
