@@ -1,0 +1,41 @@
+#pragma once
+
+#include <exception>
+#include <utility>
+
+#include <weir/core/result.h>
+#include <weir/flow/flow.h>
+
+namespace weir::flow::internal {
+
+/// How a source ended, for an operator that still has items to give before it says so.
+///   Threads  confined, like the operator.
+class ending {
+ public:
+  /// Whether the source has ended.
+  explicit operator bool() const noexcept { return why_ != step::more; }
+
+  /// Keeps a final step, and the error that came with it.
+  void keep(step why, context& cx) {
+    if (why == step::failed) failure_ = std::move(cx.failure());
+    why_ = why;
+  }
+  /// Keeps the exception that is being handled.
+  void keep_exception() noexcept {
+    thrown_ = std::current_exception();
+    why_ = step::failed;
+  }
+
+  /// Ends the operator's own flow in the same way: `return ending.give(cx);`
+  step give(context& cx) {
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+    return why_ == step::failed ? cx.fail(std::move(failure_)) : why_;
+  }
+
+ private:
+  step why_ = step::more;
+  error failure_;
+  std::exception_ptr thrown_;
+};
+
+}  // namespace weir::flow::internal
