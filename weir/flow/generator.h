@@ -31,7 +31,8 @@ namespace weir::flow {
 ///   co_yield item             gives one item: a temporary or a moved one is moved on, of a variable a copy
 ///   co_yield std::span<T>     gives its items in a row, moving from them; as many at a time as are asked for
 ///   co_await                  what next.h has, and asyncs; while they wait, the flow is pending
-///   co_await error            ends the flow as failed; the coroutine is not resumed
+///   co_await error            ends the flow as failed, or as cancelled if that is its code; the coroutine is not
+///            resumed
 ///   co_return, or the end     ends the flow as done; an exception passes out of pull (R6)
 ///
 ///   Compiler with g++ 12, no temporaries in braces behind co_yield and co_await: async.h.
@@ -125,7 +126,9 @@ class [[nodiscard]] generator {
       if (!now.waiting_) now.begin(now.run_here_, frame_, nullptr);
       now.waiting_ = !now.run_here_.run(cx.wake());
       if (now.waiting_) return step::pending;
-      if (now.failed_) return cx.fail(std::move(now.failure_));
+      if (now.failed_) {
+        return now.failure_.code == errc::cancelled ? step::cancelled : cx.fail(std::move(now.failure_));
+      }
       if (frame_.done()) {
         if (now.thrown_) std::rethrow_exception(std::exchange(now.thrown_, nullptr));
         return step::done;

@@ -448,7 +448,8 @@ class inbox_flow {
 ///   Waits    push and push_n under `block` for a place: spinning for about 5 µs, then asleep. So the consumer must not
 ///            push to its own inbox under `block`. Nothing else waits, but drop_oldest and latest hold a mutex while
 ///            items move.
-///   Cost     a push: two or three atomic additions, and a wake if the consumer sleeps.
+///   Cost     a push: a handful of atomic operations, and a wake if the consumer sleeps. From one thread to another
+///            some 13 ns an item, one by one.
 template <class T>
 class inbox {
  public:

@@ -90,21 +90,23 @@ class shared_state {
   }
 
   seat& sit_down() {
-    auto spare = std::make_unique<seat>();
-    const std::lock_guard hold(lock_);
-    seat* found = seats_.load(std::memory_order_relaxed);
-    while (found && found->taken) found = found->next;
-    if (!found) {
-      found = spare.release();
-      found->next = seats_.load(std::memory_order_relaxed);
-      // Partner: the load in wake_all.
-      seats_.store(found, std::memory_order_release);
+    for (std::unique_ptr<seat> fresh;; fresh = std::make_unique<seat>()) {
+      const std::lock_guard hold(lock_);
+      seat* found = seats_.load(std::memory_order_relaxed);
+      while (found && found->taken) found = found->next;
+      if (!found && fresh) {
+        found = fresh.release();
+        found->next = seats_.load(std::memory_order_relaxed);
+        // Partner: the load in wake_all.
+        seats_.store(found, std::memory_order_release);
+      }
+      if (!found) continue;
+      found->taken = true;
+      found->overtaken = false;
+      found->at = end_position() - std::min<std::uint64_t>(options_.replayed, log_.size());
+      join();
+      return *found;
     }
-    found->taken = true;
-    found->overtaken = false;
-    found->at = end_position() - std::min<std::uint64_t>(options_.replayed, log_.size());
-    join();
-    return *found;
   }
 
   void stand_up(seat& mine) noexcept {
@@ -363,7 +365,7 @@ class subscriber {
 ///   Demand   upstream is pulled when a subscriber that has read everything is asked for more, for no more than that
 ///            one is, and never while another is pulling it.
 ///   Bounds   lag_items_max items wait for the slowest subscriber, and `replayed` are kept. One that is further behind
-///            holds the others up, or fails. Without subscribers nothing is pulled.
+///            holds the others up, for ever if it is never pulled; or fails. Without subscribers nothing is pulled.
 ///   Owns     upstream, which is destroyed at its end, or with the last of hub and subscribers (ref_count in
 ///            ReactiveX), on that one's thread. It must be ready to be pulled on any subscriber's thread, one after
 ///            another.
