@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
+#include <exception>
 #include <initializer_list>
 #include <iterator>
 #include <optional>
@@ -14,7 +16,7 @@
 #include <weir/core/result.h>
 #include <weir/flow/flow.h>
 
-// Flows that begin somewhere else than in another flow. None of them is ever pending, and none allocates.
+// Flows that begin somewhere else than in another flow. None of them but `never` is ever pending, and no pull allocates.
 
 namespace weir::flow {
 
@@ -36,6 +38,7 @@ class range_flow {
 
  public:
   using value_type = std::iter_value_t<iterator>;
+  static constexpr bool never_pending = true;
 
   explicit range_flow(Range range) : range_(std::move(range)) {}
 
@@ -80,6 +83,7 @@ template <class Iterator, class Sentinel>
 class iterator_flow {
  public:
   using value_type = std::iter_value_t<Iterator>;
+  static constexpr bool never_pending = true;
 
   iterator_flow(Iterator first, Sentinel last) : at_(std::move(first)), last_(std::move(last)) {}
 
@@ -103,6 +107,7 @@ template <std::integral T>
 class counting_flow {
  public:
   using value_type = T;
+  static constexpr bool never_pending = true;
 
   counting_flow(T first, T last) : at_(first), last_(last) {}
 
@@ -129,6 +134,7 @@ template <class T>
 class empty_flow {
  public:
   using value_type = T;
+  static constexpr bool never_pending = true;
   template <class Emit>
   step pull(std::size_t&, Emit&&, context&) {
     return step::done;
@@ -139,6 +145,7 @@ template <class T>
 class just_flow {
  public:
   using value_type = T;
+  static constexpr bool never_pending = true;
 
   explicit just_flow(T item) : item_(std::move(item)) {}
 
@@ -161,6 +168,7 @@ template <class T>
 class failed_flow {
  public:
   using value_type = T;
+  static constexpr bool never_pending = true;
 
   explicit failed_flow(error why) : why_(std::move(why)) {}
 
@@ -171,6 +179,101 @@ class failed_flow {
 
  private:
   error why_;
+};
+
+template <class T>
+class throwing_flow {
+ public:
+  using value_type = T;
+  static constexpr bool never_pending = true;
+
+  explicit throwing_flow(std::exception_ptr thrown) : thrown_(std::move(thrown)) {}
+
+  template <class Emit>
+  step pull(std::size_t& demand, Emit&&, context&) {
+    if (demand == 0) return step::more;
+    std::rethrow_exception(thrown_);
+  }
+
+ private:
+  std::exception_ptr thrown_;
+};
+
+template <class T>
+class never_flow {
+ public:
+  using value_type = T;
+
+  template <class Emit>
+  step pull(std::size_t&, Emit&&, context&) {
+    return step::pending;
+  }
+};
+
+template <class Function>
+class callable_flow {
+  using answer = std::remove_cvref_t<std::invoke_result_t<Function&>>;
+  template <class T>
+  struct item_in {
+    using type = T;
+    static constexpr bool fallible = false;
+  };
+  template <class T>
+  struct item_in<result<T>> {
+    using type = T;
+    static constexpr bool fallible = true;
+  };
+
+ public:
+  using value_type = typename item_in<answer>::type;
+  static constexpr bool never_pending = true;
+
+  explicit callable_flow(Function call) : call_(std::move(call)) {}
+
+  template <class Emit>
+  step pull(std::size_t& demand, Emit&& emit, context& cx) {
+    if (called_) return step::done;
+    if (demand == 0) return step::more;
+    called_ = true;
+    answer given = call_();
+    if constexpr (item_in<answer>::fallible) {
+      if (!given) return cx.fail(std::move(given).error());
+      --demand;
+      emit(*std::move(given));
+    } else {
+      --demand;
+      emit(std::move(given));
+    }
+    return step::done;
+  }
+
+ private:
+  Function call_;
+  bool called_ = false;
+};
+
+template <class T, class Function>
+class iterated_flow {
+ public:
+  using value_type = T;
+  static constexpr bool never_pending = true;
+
+  iterated_flow(T first, Function next) : at_(std::move(first)), next_(std::move(next)) {}
+
+  template <class Emit>
+  step pull(std::size_t& demand, Emit&& emit, context&) {
+    for (; demand != 0; --demand) {
+      if (begun_) at_ = next_(std::move(at_));
+      begun_ = true;
+      emit(T(std::as_const(at_)));
+    }
+    return step::more;
+  }
+
+ private:
+  T at_;
+  Function next_;
+  bool begun_ = false;
 };
 
 /// What a generator's answer is made of: the item, and whether the answer can be an error.
@@ -193,6 +296,7 @@ class generator_flow {
 
  public:
   using value_type = typename answer::item;
+  static constexpr bool never_pending = true;
 
   explicit generator_flow(Function next) : next_(std::move(next)) {}
 
@@ -256,10 +360,46 @@ detail::just_flow<T> just(T item) {
   return detail::just_flow<T>(std::move(item));
 }
 
+/// The items named, in order; their types are the same.
+template <class T, std::same_as<T>... More>
+  requires(sizeof...(More) > 0)
+auto just(T first, More... more) {
+  return from_range(std::array<T, 1 + sizeof...(More)>{std::move(first), std::move(more)...});
+}
+
+/// No items and no end: pending for as long as it is there, and it never wakes anybody.
+template <class T>
+detail::never_flow<T> never() {
+  return {};
+}
+
 /// No items, and a failure.
 template <class T>
 detail::failed_flow<T> fail(error why) {
   return detail::failed_flow<T>(std::move(why));
+}
+
+/// No items, and an exception, thrown when the first item is asked for:
+/// `fail_by_exception<int>(std::runtime_error("x"))`.
+template <class T, class Exception>
+detail::throwing_flow<T> fail_by_exception(Exception thrown) {
+  return detail::throwing_flow<T>(std::make_exception_ptr(std::move(thrown)));
+}
+
+/// One item, what the function gives, which is called when it is asked for: a T or, where it can fail, a `result<T>`.
+template <class Function>
+  requires std::invocable<Function&>
+detail::callable_flow<Function> from_callable(Function call) {
+  return detail::callable_flow<Function>(std::move(call));
+}
+
+/// Without end: the seed, `next(seed)`, `next(next(seed))`, …, each one made when it is asked for. Each is given as a
+/// copy.
+///   next  `T(T)`
+template <std::copyable T, class Function>
+  requires std::convertible_to<std::invoke_result_t<Function&, T&&>, T>
+detail::iterated_flow<T, Function> iterate(T seed, Function next) {
+  return {std::move(seed), std::move(next)};
 }
 
 /// What the function answers, call by call, only when it is asked for: `std::optional<T>` or, where it can fail,
