@@ -124,9 +124,9 @@ class buffered {
 
 }  // namespace detail
 
-/// Groups items into vectors of `count`; the last one may be shorter: `buffer(flow, count)`, or `flow | buffer(count)`. A
-/// buffer waits until it is full. Where none should wait for company, use `chunks`, which closes a group also when nothing
-/// more is ready.
+/// Groups items into vectors of `count`; the last one may be shorter: `buffer(flow, count)`, or `flow | buffer(count)`.
+/// A buffer waits until it is full. Where none should wait for company, use `chunks`, which closes a group also when
+/// nothing more is ready.
 ///   Ends    as the flow does, after the buffer that was open then, if it holds items; after a failure too.
 ///   Memory  `count` items, allocated as they come.
 ///   Bounds  the flow is asked for so many items that no more buffers close than were asked for.
@@ -138,9 +138,9 @@ inline auto buffer(std::size_t count) {
   return detail::make_closure([count]<flow Source>(Source source) { return buffer(std::move(source), count); });
 }
 
-/// The same, where a buffer begins every `skip` items. With a skip below the count buffers overlap, and items are copied;
-/// with one above it, the items between two buffers are left out. At the end come all buffers that are open, each shorter
-/// than the one before.
+/// The same, where a buffer begins every `skip` items. With a skip below the count buffers overlap, and items are
+/// copied; with one above it, the items between two buffers are left out. At the end come all buffers that are open,
+/// each shorter than the one before.
 ///   Memory  `count` items, however many buffers overlap; and one buffer that is given.
 template <flow Source>
   requires std::copy_constructible<value_of<Source>>

@@ -16,6 +16,7 @@ template <flow Source>
 class with_default {
  public:
   using value_type = value_of<Source>;
+  static constexpr bool never_pending = synchronous<Source>;
 
   with_default(Source source, value_type item) : source_(std::move(source)), item_(std::move(item)) {}
 
@@ -45,6 +46,7 @@ template <flow Source>
 class failing_if_empty {
  public:
   using value_type = value_of<Source>;
+  static constexpr bool never_pending = synchronous<Source>;
 
   failing_if_empty(Source source, error why) : source_(std::move(source)), why_(std::move(why)) {}
 
@@ -64,8 +66,8 @@ class failing_if_empty {
 
 }  // namespace detail
 
-/// Gives the flow, or one item if it is done without any: `default_if_empty(flow, item)`, or `flow | default_if_empty(item)`.
-/// A flow that fails or is cancelled without items gives none.
+/// Gives the flow, or one item if it is done without any: `default_if_empty(flow, item)`, or
+/// `flow | default_if_empty(item)`. A flow that fails or is cancelled without items gives none.
 template <flow Source, std::convertible_to<value_of<Source>> Item>
 auto default_if_empty(Source source, Item item) {
   return detail::with_default<Source>(std::move(source), value_of<Source>(std::move(item)));
@@ -77,8 +79,8 @@ auto default_if_empty(Item item) {
   });
 }
 
-/// Gives the flow, and fails if it is done without any items: `fail_if_empty(flow, error)`, or `flow | fail_if_empty(error)`.
-/// By default the error is `not_found`.
+/// Gives the flow, and fails if it is done without any items: `fail_if_empty(flow, error)`, or
+/// `flow | fail_if_empty(error)`. By default the error is `not_found`.
 template <flow Source>
 auto fail_if_empty(Source source, error why = weir::fail(errc::not_found, "the flow has no items")) {
   return detail::failing_if_empty<Source>(std::move(source), std::move(why));

@@ -125,13 +125,13 @@ class changing {
 
 }  // namespace detail
 
-/// Gives each item whose key has not come before: `distinct(flow)`, `distinct(flow, key)`, or after `|`. Keys are compared
-/// by `==` and need a std::hash; the key of an item is by default the item itself, which then is copied.
-///   Ends     as the flow does; or fails with `too_large` at the first new key after items_max different ones. What the flow
-///            gave in one piece with that item, at most limits::hop_quantum items, is destroyed.
+/// Gives each item whose key has not come before: `distinct(flow)`, `distinct(flow, key)`, or after `|`. Keys are
+/// compared by `==` and need a std::hash; the key of an item is by default the item itself, which then is copied.
+///   Ends     as the flow does; or fails with `too_large` at the first new key after items_max different ones. What the
+///            flow gave in one piece with that item, at most limits::hop_quantum items, is destroyed.
 ///   Memory   items_max keys, and one allocation for each.
-///   Threads  it is pending now and then, and wakes its consumer at once, so that a long run of known items does not hold up
-///            other flows.
+///   Waits    it is pending now and then, and wakes its consumer at once, so that a long run of known items does not
+///            hold up other flows.
 template <flow Source, class Key>
   requires std::invocable<const Key&, const value_of<Source>&>
 auto distinct(Source source, Key key, distinct_options options = {}) {

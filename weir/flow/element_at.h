@@ -22,6 +22,7 @@ template <flow Source>
 class only_element {
  public:
   using value_type = value_of<Source>;
+  static constexpr bool never_pending = synchronous<Source>;
 
   explicit only_element(Source source) : source_(std::move(source)) {}
 
@@ -56,8 +57,9 @@ class only_element {
 
 }  // namespace detail
 
-/// Gives item number `index`, counted from 0, and is done; no item behind it is asked for. A flow that is done before gives
-/// none: add `| default_if_empty(item)` or `| fail_if_empty()`. `element_at(flow, index)`, or `flow | element_at(index)`.
+/// Gives item number `index`, counted from 0, and is done; no item behind it is asked for. A flow that is done before
+/// gives none: add `| default_if_empty(item)` or `| fail_if_empty()`. `element_at(flow, index)`, or
+/// `flow | element_at(index)`.
 template <flow Source>
 auto element_at(Source source, std::size_t index) {
   return take(skip(std::move(source), index), 1);
@@ -81,7 +83,8 @@ auto last_element(Source source) {
 inline auto last_element() { return take_last(1); }
 
 /// Gives the only item when the flow is done; none if it has none, and fails with `too_large` if there is a second one,
-/// which is the last that is asked for. If the flow fails, the item is not given: whether it is the only one is not known.
+/// which is the last that is asked for. If the flow fails, the item is not given: whether it is the only one is not
+/// known.
 template <flow Source>
 auto single_element(Source source) {
   return detail::only_element<Source>(std::move(source));

@@ -31,8 +31,9 @@ class ignored {
 
 }  // namespace detail
 
-/// Gives no items, only the end of the flow: `ignore_elements(flow)`, or `flow | ignore_elements()`. Asked for nothing, it
-/// does nothing. It is pending now and then, and wakes its consumer at once, so that a long flow does not hold up others.
+/// Gives no items, only the end of the flow: `ignore_elements(flow)`, or `flow | ignore_elements()`. Asked for nothing,
+/// it does nothing. It is pending now and then, and wakes its consumer at once, so that a long flow does not hold up
+/// others.
 template <flow Source>
 auto ignore_elements(Source source) {
   return detail::ignored<Source>(std::move(source));

@@ -47,7 +47,7 @@ class reduced {
 ///   add     `void(State&, T&&)`
 ///   Ends    as the flow does; if it fails or is cancelled there is no item. An exception from `add` passes (R6).
 ///   Memory  one State, which grows as `add` makes it grow.
-///   Threads it is pending now and then, and wakes its consumer at once, so that a long flow does not hold up others.
+///   Waits   it is pending now and then, and wakes its consumer at once, so that a long flow does not hold up others.
 template <flow Source, std::movable State, class Add>
   requires std::invocable<Add&, State&, value_of<Source>&&>
 auto collect(Source source, State seed, Add add) {
@@ -60,10 +60,11 @@ auto collect(State seed, Add add) {
   });
 }
 
-/// Makes one item of all: `function(so_far, item)` for each, which starts from the seed, and gives the last result when the
-/// flow is done; the seed if there were no items. `reduce(flow, seed, function)`, or `flow | reduce(seed, function)`.
+/// Makes one item of all: `function(so_far, item)` for each, which starts from the seed, and gives the last result when
+/// the flow is done; the seed if there were no items. `reduce(flow, seed, function)`, or
+/// `flow | reduce(seed, function)`.
 ///   function  `State(State, T)`
-///   Ends, Memory, Threads as collect.
+///   Ends, Memory, Waits as collect.
 template <flow Source, std::movable State, class Function>
   requires std::invocable<Function&, State&&, value_of<Source>&&>
 auto reduce(Source source, State seed, Function function) {

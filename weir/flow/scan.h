@@ -15,6 +15,7 @@ template <flow Source, class State, class Function>
 class scanned {
  public:
   using value_type = State;
+  static constexpr bool never_pending = synchronous<Source>;
 
   scanned(Source source, State seed, Function function)
       : source_(std::move(source)), state_(std::move(seed)), function_(std::move(function)) {}
@@ -39,8 +40,8 @@ class scanned {
 }  // namespace detail
 
 /// Gives, for each item, what has been made of all items so far: `function(so_far, item)`, which starts from the seed.
-/// `scan(flow, seed, function)`, or `flow | scan(seed, function)`. The seed itself is not given; who wants it first, as in
-/// RxJava, adds `| start_with(seed)`.
+/// `scan(flow, seed, function)`, or `flow | scan(seed, function)`. The seed itself is not given; who wants it first, as
+/// in RxJava, adds `| start_with(seed)`.
 ///   function  `State(State, T)`; its result is kept, and a copy of it given, so State can be copied.
 ///   Ends      as the flow does; an exception from the function ends it as failed (R6).
 template <flow Source, std::copyable State, class Function>

@@ -87,8 +87,8 @@ class without_last {
 
 }  // namespace detail
 
-/// Gives all but the first `count` items: `skip(flow, count)`, or `flow | skip(count)`. It is pending now and then while it
-/// skips, and wakes its consumer at once, so that others have their turn.
+/// Gives all but the first `count` items: `skip(flow, count)`, or `flow | skip(count)`. It is pending now and then
+/// while it skips, and wakes its consumer at once, so that others have their turn.
 template <flow Source>
 auto skip(Source source, std::size_t count) {
   return detail::skipped<Source>(std::move(source), count);
@@ -97,8 +97,8 @@ inline auto skip(std::size_t count) {
   return detail::make_closure([count]<flow Source>(Source source) { return skip(std::move(source), count); });
 }
 
-/// Gives all items from the first one for which the predicate is false, that one included; the predicate is not called any
-/// more then. `skip_while(flow, predicate)`, or `flow | skip_while(predicate)`. Pending now and then, like skip.
+/// Gives all items from the first one for which the predicate is false, that one included; the predicate is not called
+/// any more then. `skip_while(flow, predicate)`, or `flow | skip_while(predicate)`. Pending now and then, like skip.
 template <flow Source, class Predicate>
 auto skip_while(Source source, Predicate unwanted) {
   return detail::skipped_while<Source, Predicate>(std::move(source), std::move(unwanted));
@@ -110,10 +110,10 @@ auto skip_while(Predicate unwanted) {
   });
 }
 
-/// Gives all but the last `count` items, each one when the `count` that follow it have come: `skip_last(flow, count)`, or
-/// `flow | skip_last(count)`.
-///   Ends    as the flow does. The items that are held then are destroyed, after a failure too: whether they are among the
-///           last is not known.
+/// Gives all but the last `count` items, each one when the `count` that follow it have come: `skip_last(flow, count)`,
+/// or `flow | skip_last(count)`.
+///   Ends    as the flow does. The items that are held then are destroyed, after a failure too: whether they are among
+///           the last is not known.
 ///   Memory  `count` items at most, allocated as they come. Items can be assigned by move.
 template <flow Source>
 auto skip_last(Source source, std::size_t count) {

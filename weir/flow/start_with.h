@@ -17,6 +17,7 @@ template <flow Source, std::size_t Count>
 class begun_with {
  public:
   using value_type = value_of<Source>;
+  static constexpr bool never_pending = synchronous<Source>;
 
   template <class... Items>
   explicit begun_with(Source source, Items&&... items)

@@ -53,8 +53,9 @@ class taken_last {
 
 /// Gives the last `count` items, when the flow is done: `take_last(flow, count)`, or `flow | take_last(count)`.
 ///   Ends    as the flow does. If it fails or is cancelled no items are given: its last ones have not come.
-///   Memory  `count` items at most, allocated as they come, until the operator is destroyed. Items can be assigned by move.
-///   Threads it is pending now and then, and wakes its consumer at once, so that a long flow does not hold up others.
+///   Memory  `count` items at most, allocated as they come, until the operator is destroyed. Items can be assigned by
+///           move.
+///   Waits   it is pending now and then, and wakes its consumer at once, so that a long flow does not hold up others.
 template <flow Source>
 auto take_last(Source source, std::size_t count) {
   return detail::taken_last<Source>(std::move(source), count);

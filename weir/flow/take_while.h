@@ -17,6 +17,7 @@ template <flow Source, class Predicate>
 class taken_while {
  public:
   using value_type = value_of<Source>;
+  static constexpr bool never_pending = synchronous<Source>;
 
   taken_while(Source source, Predicate wanted, std::size_t ask_max)
       : source_(std::move(source)), wanted_(std::move(wanted)), ask_max_(ask_max) {
@@ -59,10 +60,11 @@ class taken_while {
 
 }  // namespace detail
 
-/// Gives the items before the first one for which the predicate is false, and is done then: `take_while(flow, predicate)`,
-/// or `flow | take_while(predicate)`.
-///   ask_max  items the flow is asked for at once. It is not known before which of them is the last one, so those behind
-///            it have been made, and are destroyed; 1 where making an item does something that must not be done then.
+/// Gives the items before the first one for which the predicate is false, and is done then:
+/// `take_while(flow, predicate)`, or `flow | take_while(predicate)`.
+///   ask_max  items the flow is asked for at once. It is not known before which of them is the last one, so those
+///            behind it have been made, and are destroyed; 1 where making an item does something that must not be done
+///            then.
 ///   Ends     done at that item, also where the flow would fail after it.
 template <flow Source, class Predicate>
 auto take_while(Source source, Predicate wanted, std::size_t ask_max = limits::hop_quantum) {

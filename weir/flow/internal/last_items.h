@@ -25,7 +25,8 @@ class last_items {
     items_.push_back(std::move(item));
   }
 
-  /// Adds an item and gives the one that has to go for it; there must be no room. That is the item itself if none is kept.
+  /// Adds an item and gives the one that has to go for it; there must be no room. That is the item itself if none is
+  /// kept.
   T exchange(T&& item) {
     assert(room() == 0);
     if (most_ == 0) return std::move(item);

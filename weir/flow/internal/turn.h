@@ -50,7 +50,8 @@ step pull_wanted(Source& source, std::size_t& demand, Emit&& emit, context& cx, 
   return step::more;
 }
 
-/// Pulls a flow none of whose items is given on, until it is pending or ends, or the turn is over: `take(item)` has them.
+/// Pulls a flow none of whose items is given on, until it is pending or ends, or the turn is over: `take(item)` has
+/// them.
 ///   most  items to ask for at the most; when they have come, the answer is step::more
 template <flow Source, class Take>
 step pull_away(Source& source, std::size_t most, turn& now, context& cx, Take&& take) {
