@@ -420,6 +420,8 @@ class relayed final : public reactive::publisher<value_of<Source>> {
 ///            of whoever pulls, or destroys, the flow; items that come from inside request wait in the ring.
 ///   Memory   the window, rounded up to a power of two, in two allocations at the first pull.
 ///   Waits    for a mutex that is held for a few instructions.
+///   Cost     half a window of items for each request, and a wake where the publisher is on another thread: from a
+///            to_publisher on a worker 45 ns an item with a window of 128, 8 ns with 4096.
 template <class T>
 detail::received<T> from_publisher(std::shared_ptr<reactive::publisher<T>> from, publisher_options options = {}) {
   return {std::move(from), options};
