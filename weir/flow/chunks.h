@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <weir/flow/caught.h>
 #include <weir/flow/flow.h>
 #include <weir/flow/pipe.h>
 
@@ -47,12 +48,15 @@ class chunked {
     if (demand == 0) return step::more;
     value_type open;
     std::size_t open_weight = 0;
+    bool below = false;  // whether the consumer is being called
     const auto close = [&] {
       if (open.empty()) return;
       assert(demand > 0);
       --demand;
       open_weight = 0;
+      below = true;
       emit(std::exchange(open, {}));
+      below = false;
     };
     const auto add = [&](item_type&& item) {
       if constexpr (weighs) {
@@ -69,9 +73,12 @@ class chunked {
         std::size_t asked = wanted(open.size(), demand);
         why = source_.pull(asked, add, cx);
       } catch (...) {
-        // The items that came before the exception come out before it. A chunk that emit refused is not open any more.
+        if (below) throw;
+        // The items that came before the exception come out before it; as a failure, for with them all that was asked for may
+        // have been given, and then an exception must not come.
+        const error failure = caught();
         close();
-        throw;
+        return cx.fail(failure);
       }
       if (why != step::more) {
         close();

@@ -26,7 +26,8 @@
 //   R3  pending may be spurious; a lost wake may not.
 //   R4  What upstream gave is passed on before pull returns: nothing waits for company.
 //   R5  A flow is moved only before its first pull.
-//   R6  An exception out of pull (from a caller's function) ends the flow as `failed` does; drivers catch it.
+//   R6  An exception out of pull (from a caller's function) ends the flow as `failed` does; drivers catch it. It comes while
+//       an item is being made that is asked for, and so not after the last one of those.
 //   R7  When the destructor of a flow has returned, no waker that the flow was given is called any more, by any thread;
 //       until then every one of them may be. So whoever gives a waker destroys the flow first and the waker's target
 //       after it. A flow that hands wakers to another thread withdraws them in its destructor (queue/parking.h); an

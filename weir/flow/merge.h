@@ -27,7 +27,6 @@
 #include <cassert>
 #include <concepts>
 #include <cstddef>
-#include <exception>
 #include <memory>
 #include <new>
 #include <optional>
@@ -37,6 +36,7 @@
 
 #include <weir/core/limits.h>
 #include <weir/flow/any_flow.h>
+#include <weir/flow/caught.h>
 #include <weir/flow/flow.h>
 #include <weir/flow/pipe.h>
 #include <weir/flow/sources.h>
@@ -326,14 +326,14 @@ class merged {
       outer_end_ = outer_.pull(count, open, outer_cx);
     } catch (...) {
       if (slots.ready() == 0) throw;
-      thrown_ = std::current_exception();
+      cx.failure() = caught();
       outer_end_ = step::failed;
     }
     if (is_final(broke)) {
       slots.destroy_flows();
       return broke == step::failed ? cx.fail(std::move(failure_)) : broke;
     }
-    if (outer_end_ == step::failed && !thrown_) failure_ = std::move(cx.failure());
+    if (outer_end_ == step::failed) failure_ = std::move(cx.failure());
     return step::more;
   }
 
@@ -358,7 +358,6 @@ class merged {
 
   step break_off(context& cx) {
     block_->destroy_flows();
-    if (thrown_) std::rethrow_exception(thrown_);
     return outer_end_ == step::failed ? cx.fail(std::move(failure_)) : outer_end_;
   }
 
@@ -394,8 +393,7 @@ class merged {
   merge_options options_;
   std::size_t round_left_ = 0;   // flows at the head of the ready list that have their turn before more are opened
   step outer_end_ = step::more;  // what the outer flow said last
-  error failure_;                // if that was `failed`, why: or the exception
-  std::exception_ptr thrown_;
+  error failure_;                // if that was `failed`, why
 };
 
 }  // namespace detail

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <exception>
 #include <utility>
 
 #include <weir/core/result.h>
+#include <weir/flow/caught.h>
 #include <weir/flow/flow.h>
 
 namespace weir::flow::internal {
@@ -20,22 +20,19 @@ class ending {
     if (why == step::failed) failure_ = std::move(cx.failure());
     why_ = why;
   }
-  /// Keeps the exception that is being handled.
+  /// Keeps the exception that is being handled, as a failure of code `threw`: an exception may only come while items are
+  /// asked for, and by then they may not be any more.
   void keep_exception() noexcept {
-    thrown_ = std::current_exception();
+    failure_ = caught();
     why_ = step::failed;
   }
 
   /// Ends the operator's own flow in the same way: `return ending.give(cx);`
-  step give(context& cx) {
-    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
-    return why_ == step::failed ? cx.fail(std::move(failure_)) : why_;
-  }
+  step give(context& cx) { return why_ == step::failed ? cx.fail(std::move(failure_)) : why_; }
 
  private:
   step why_ = step::more;
   error failure_;
-  std::exception_ptr thrown_;
 };
 
 }  // namespace weir::flow::internal

@@ -106,6 +106,7 @@ outcome observe(Flow from, const schedule& how, stage& on, const std::function<v
         if (asked - demand != given) on.complain("the demand was not lowered by what was given");
       } catch (const std::runtime_error&) {
         why = step::failed;
+        if (given == asked) on.complain("an exception came after the last item that was asked for (R6)");
       }
       inside = false;
       if (given > asked) on.complain("more items than were asked for");
