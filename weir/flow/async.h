@@ -4,8 +4,8 @@
 //
 // g++ 12 destroys some temporaries twice that are written inside an expression with co_await or co_yield; clang does
 // not. Give a name, on a line before, to
-//   - an aggregate in braces with members that are made there:   row next{1, "text"};   co_yield std::move(next);
-//   - a lambda that captures an object with a destructor:        auto f = [text]...;  co_await for_each_await(in, std::move(f));
+//   - an aggregate in braces with members that are made there:  row next{1, "text"};  co_yield std::move(next);
+//   - a lambda that captures what has a destructor:  auto f = [text] {};  co_await for_each_await(in, std::move(f));
 //   - either side of a ?: that has a co_await in it, or next to one: write an if.
 
 #include <atomic>
