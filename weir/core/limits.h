@@ -24,6 +24,10 @@ inline constexpr std::size_t bundle_statements_max = 1024;    ///< ids under one
 // --- flow ------------------------------------------------------------------------------------------------------------
 inline constexpr std::size_t merge_concurrent = 128;   ///< inputs of a merge that are open at once, by default
 inline constexpr std::size_t merge_quantum = 1024;     ///< items of one input before the next has its turn
+inline constexpr std::size_t group_items = 256;        ///< items that wait in one group: as many as a hop publishes
+inline constexpr std::size_t groups_open = 128;        ///< groups at once: as many as a merge has open
+inline constexpr std::size_t windows_open = 16;        ///< windows that somebody still holds, beside those that fill
+inline constexpr std::size_t delayed_errors = 16;      ///< failures a merge tells at its end; more are only counted
 inline constexpr std::size_t hop_bytes = 64 * KiB;     ///< ring of a thread hop: a sleep costs 20 µs, as long as
 inline constexpr std::size_t hop_items_max = 8192;     ///<   it takes to go through this much
 inline constexpr std::size_t hop_quantum = 256;        ///< items published at once; more gains nothing
