@@ -247,14 +247,20 @@ TEST(inbox, a_producer_that_waits_is_told_that_the_flow_is_gone_or_the_inbox_clo
       });
       while (!begun) queue::relax();
       // From before it looks for a place to after it has gone to sleep.
-      for (int i = 0; i < round * 20; ++i) queue::relax();
+      for (int i = 0; i < round * 100; ++i) queue::relax();
       if (by_leaving) {
         flow.reset();
       } else {
         box.close();
       }
       producer.join();
-      ASSERT_EQ(answer, by_leaving ? inbox_push::cancelled : inbox_push::closed);
+      if (by_leaving) {
+        // A push that had looked before the flow left may find the place that became free with it.
+        ASSERT_TRUE(answer == inbox_push::cancelled || answer == inbox_push::pushed) << static_cast<int>(answer);
+        ASSERT_EQ(box.push(3), inbox_push::cancelled);
+      } else {
+        ASSERT_EQ(answer, inbox_push::closed);
+      }
     }
   }
 }
