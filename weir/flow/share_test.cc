@@ -384,7 +384,7 @@ TEST(share, subscribers_may_come_and_go_on_any_thread_at_any_moment) {
 
 // What made a well-known refCount hang: two subscribe to a source that is over at once.
 TEST(share, two_threads_that_subscribe_while_it_ends_both_see_the_end) {
-  for (int round = 0; round < 1'000; ++round) {
+  for (int round = 0; round < 200; ++round) {
     const auto hub = share(just(1));
     std::atomic<int> ready{0};
     const auto subscribe = [&] {
