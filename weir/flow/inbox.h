@@ -13,8 +13,8 @@
 // The two halves share one state and are its only owners; the last one to leave frees it.
 //   - The producer half is the inbox. Its destructor closes; no push may be under way then.
 //   - The consumer half is the flow. Its destructor makes every push from then on answer `cancelled`, wakes those that
-//     wait, destroys the items that are in, and withdraws its waker (R7). A push that is under way then may still answer
-//     `pushed`, as one does whose item is never taken; its item is destroyed with the inbox.
+//     wait, destroys the items that are in, and withdraws its waker (R7). A push that is under way then may still
+//     answer `pushed`, as one does whose item is never taken; its item is destroyed with the inbox.
 //
 // A ring's oldest item belongs to its one consumer, so a producer cannot drop it. Where that is the policy, the items
 // lie in a window behind a mutex, which is held for moves of items and never for a call of a waker, of emit or of an
