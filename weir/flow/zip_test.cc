@@ -116,6 +116,32 @@ TEST(zip, fails_at_once_when_a_flow_has_failed_that_others_wait_for) {
   EXPECT_EQ(seen.failure.message, "broke");
 }
 
+/// Gives an item and breaks in the same pull.
+class broken_behind {
+ public:
+  using value_type = int;
+  explicit broken_behind(bool throws) : throws_(throws) {}
+  template <class Emit>
+  step pull(std::size_t& demand, Emit&& emit, context& cx) {
+    --demand;
+    emit(7);
+    if (throws_) throw std::runtime_error("broke");
+    return cx.fail(weir::fail(errc::io, "broke"));
+  }
+
+ private:
+  bool throws_;
+};
+
+TEST(zip, gives_the_item_before_the_failure_that_came_with_it) {
+  for (const bool throws : {false, true}) {
+    test_consumer seen(zip([](int a, int b) { return a + b; }, broken_behind(throws), range(1, 9)));
+    EXPECT_EQ(seen.request_all(), step::failed);
+    EXPECT_EQ(seen.items, std::vector<int>{8});
+    EXPECT_EQ(seen.failure.message, "broke");
+  }
+}
+
 TEST(zip, is_done_with_the_last_item_when_a_flow_says_that_there_are_no_more) {
   test_consumer seen(zip(just(1), generate([]() -> std::optional<int> { return 7; })));
   EXPECT_EQ(seen.request(1), step::done);
