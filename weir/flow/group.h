@@ -7,9 +7,10 @@
 //                has nothing to give   +--> [ queue ] --> group
 //                                      `--> new groups --> outer flow, pulled by its consumer
 //
-// Whoever is pulled and has nothing, the outer flow or a group, pulls upstream; what comes goes into the queues, and those who
-// sleep and got something are woken. Upstream is asked for no more items than every queue has room for, since all of
-// them may be of one group; where one is full upstream waits, and who drains it wakes everybody.
+// Whoever is pulled and has nothing, the outer flow or a group, pulls upstream, and what comes goes into the queues. Upstream
+// is asked for no more items than every queue has room for, since all of them may be of one group; where one is full
+// upstream waits. So one sleeps for one of two reasons: upstream is pending, or there is no room. When either is over
+// everybody is woken, before upstream is pulled again: who gets an item, or an end, in that pull need not be told again.
 //
 // Outer flow and groups belong to one thread, and so does all that is here except three things, which wakers touch: the
 // flag that says that upstream called, the list of branches, which only grows, and their parkings. Upstream's waker is
@@ -53,7 +54,6 @@ class trunk {
     branch* list_next_ = nullptr;  // of the new ones, or of the free ones
     std::optional<Key> key_;       // none while it is free
     std::deque<T> items_;
-    bool asleep_ = false;
     bool closed_ = false;  // gets no more items, although upstream has not ended
 
    public:
@@ -81,7 +81,7 @@ class trunk {
       if (!new_first_ && ended_) return end(cx);
       if (demand == 0) return step::more;
       if (now.over()) return internal::turn::give_up(cx);
-      if (!advance(demand, now) && sleep(outer_sleeper_, outer_asleep_, cx)) return step::pending;
+      if (!advance(demand, now)) return wait(outer_sleeper_, cx);
     }
   }
 
@@ -112,7 +112,7 @@ class trunk {
       if (mine.items_.empty() && ended_) return end(cx);
       if (demand == 0) return step::more;
       if (now.over()) return internal::turn::give_up(cx);
-      if (!advance(demand, now) && sleep(mine.sleeper_, mine.asleep_, cx)) return step::pending;
+      if (!advance(demand, now)) return wait(mine.sleeper_, cx);
     }
   }
 
@@ -155,13 +155,9 @@ class trunk {
     new_last_ = &next;
     next.closed_ = false;
     ++open_;
-    tell(outer_sleeper_, outer_asleep_);
     return next;
   }
-  void put(branch& to, T&& item) {
-    to.items_.push_back(std::move(item));
-    tell(to.sleeper_, to.asleep_);
-  }
+  void put(branch& to, T&& item) { to.items_.push_back(std::move(item)); }
   void close(branch& full) noexcept { full.closed_ = true; }
 
   /// The fewest free places of a branch, if each has so many.
@@ -189,7 +185,6 @@ class trunk {
     forget(gone);
     gone.items_.clear();
     gone.key_.reset();
-    gone.asleep_ = false;
     gone.list_next_ = std::exchange(free_, &gone);
     --open_;
   }
@@ -229,21 +224,18 @@ class trunk {
       ended_ = true;
       how_ = why;
       failure_ = std::move(failure);
-      wake_all();
       return true;
     }
     upstream_sleeps_ = why == step::pending;
     return count != before || !upstream_sleeps_;
   }
 
-  bool sleep(queue::parking& at, bool& asleep, context& cx) {
-    asleep = true;
+  /// Sleeps until there is something to look for. If upstream has called already this is only the end of a turn: who gives
+  /// up its own by waking at once must not be asked again in this pull.
+  step wait(queue::parking& at, context& cx) {
     // Partner: the exchange in wake.
-    return at.park(cx.wake().action(), [this] { return woken_.load(std::memory_order_relaxed); });
-  }
-
-  static void tell(queue::parking& sleeper, bool& asleep) noexcept {
-    if (std::exchange(asleep, false)) sleeper.notify();
+    const bool sleeps = at.park(cx.wake().action(), [this] { return woken_.load(std::memory_order_relaxed); });
+    return sleeps ? step::pending : internal::turn::give_up(cx);
   }
 
   /// There may be room now: whoever waits for that looks again.
@@ -276,7 +268,6 @@ class trunk {
   std::size_t open_ = 0;        // branches that are not free
   std::size_t owners_ = 1;
   bool outer_left_ = false;
-  bool outer_asleep_ = false;
   bool pulling_ = false;
   bool upstream_sleeps_ = false;
   bool held_up_ = false;  // somebody found no room

@@ -14,6 +14,7 @@
 
 #include <weir/flow/any_flow.h>
 #include <weir/flow/concat.h>
+#include <weir/flow/filter.h>
 #include <weir/flow/flat_map.h>
 #include <weir/flow/for_each.h>
 #include <weir/flow/map.h>
@@ -213,7 +214,7 @@ TEST(group_by, groups_go_on_when_the_outer_flow_has_left_and_new_keys_are_droppe
   {
     taken_groups<int_group> groups;
     {
-      auto outer = from_range({1, 3, 2, 4, 5}) | group_by(parity);
+      auto outer = from_range({1, 3, 2, 4, 6, 5}) | group_by(parity, {.queue_items_max = 1});
       EXPECT_EQ(groups.take_from(outer, 1), step::more);
     }
     EXPECT_EQ(groups[0].request_all(), step::done);
@@ -258,6 +259,48 @@ TEST(group_by, a_group_that_sleeps_is_woken_by_who_brings_its_item) {
   EXPECT_GE(groups[0].wakes, wakes);
   EXPECT_EQ(groups[0].request(2), step::done);
   EXPECT_EQ(groups[0].came({1, 3}, step::done), "");
+}
+
+TEST(group_by, wakes_nobody_who_has_left) {
+  testing::stage on;
+  const auto numbers = [&] {
+    return script({item(1), item(2), pending(), item(3)}, on) | map([](counted&& of) { return of.number(); });
+  };
+  taken_groups<int_group> groups;
+  test_consumer outer(numbers() | group_by(parity));
+  EXPECT_EQ(outer.request(3), step::pending);
+  for (int_group& each : outer.items) {
+    groups.by_hand.push_back(std::make_unique<test_consumer<int_group>>(std::move(each)));
+    EXPECT_EQ(groups.by_hand.back()->request(3), step::pending);
+  }
+  groups[0].leave();
+  outer.leave();
+  on.fire();
+  EXPECT_EQ(groups[0].complaint(), "");
+  EXPECT_EQ(outer.complaint(), "");
+  EXPECT_GT(groups[1].wakes, 0u);
+}
+
+TEST(group_by, destroys_upstream_when_it_has_ended_although_groups_have_items) {
+  auto held = std::make_shared<int>(0);
+  const std::weak_ptr<int> watch = held;
+  auto outer = range(0, 4) | map([held = std::move(held)](int i) { return i; }) | group_by(parity);
+  taken_groups<int_group> groups;
+  EXPECT_EQ(groups.take_from(outer, 5), step::done);
+  EXPECT_TRUE(watch.expired());
+  EXPECT_EQ(groups[1].request_all(), step::done);
+  EXPECT_EQ(groups[1].came({1, 3}, step::done), "");
+}
+
+TEST(group_by, gives_up_its_turn_when_upstream_does) {
+  auto outer = range(0, 1'000'000'000) | filter([](int i) { return i == 10'000; }) | group_by(parity);
+  taken_groups<int_group> groups;
+  EXPECT_EQ(groups.take_from(outer, 1), step::pending);
+  EXPECT_EQ(groups.wakes, 1u);
+  EXPECT_EQ(groups.take_from(outer, 1), step::pending);
+  EXPECT_EQ(groups.wakes, 2u);
+  EXPECT_EQ(groups.take_from(outer, 1), step::more) << "the third 4096";
+  EXPECT_EQ(groups[0].request(1), step::more);
 }
 
 TEST(group_by, tells_a_failure_to_all_after_their_items) {

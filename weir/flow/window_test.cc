@@ -99,6 +99,33 @@ TEST(window, that_is_left_early_does_not_move_the_next) {
             (std::vector<int>{0, 4, 8}));
 }
 
+TEST(window, that_is_left_empty_or_full_leaves_nothing_to_the_next) {
+  test_consumer seen(range(0, 8) | window(2, window_options{1}));
+  EXPECT_EQ(seen.request(1), step::more);
+  seen.items.pop_back();  // with one of two items come
+  for (const int first : {2, 4, 6}) {
+    EXPECT_EQ(seen.request(1), step::more);
+    test_consumer of_one(std::move(seen.items.back()));
+    seen.items.pop_back();
+    EXPECT_EQ(of_one.request(1), step::more);
+    EXPECT_EQ(of_one.request(1), step::done);
+    EXPECT_EQ(of_one.came({first, first + 1}, step::done), "");
+  }
+}
+
+TEST(window, needs_no_place_for_others_when_the_outer_flow_has_left) {
+  test_consumer seen(range(0, 100) | window(3, 1, window_options{1}));
+  EXPECT_EQ(seen.request(3), step::more);
+  ASSERT_EQ(seen.items.size(), 3u);
+  test_consumer of_last(std::move(seen.items.back()));
+  seen.items.pop_back();
+  EXPECT_EQ(of_last.request(3), step::pending) << "each item begins a window, and three are held";
+  seen.leave();
+  EXPECT_EQ(of_last.wakes, 1u);
+  EXPECT_EQ(of_last.request(3), step::done);
+  EXPECT_EQ(of_last.came({2, 3, 4}, step::done), "");
+}
+
 TEST(window, goes_on_when_the_outer_flow_has_left) {
   const life_balance lives;
   {
