@@ -259,7 +259,7 @@ class merged {
   step pull(std::size_t& demand, Emit&& emit, context& cx) {
     if (!block_) block_.emplace(options_.concurrent_max);
     block& slots = *block_;
-    std::size_t barren = 0;  // flows that were opened since the last item
+    std::size_t barren = 0;  // flows that were opened, and turns that were had, since the last item
     for (;;) {
       slots.collect_woken();
       if (demand == 0) return finished() ? step::done : step::more;
@@ -273,13 +273,14 @@ class merged {
           if (slots.park(cx.wake())) return step::pending;
         }
       }
-      for (; round_left_ != 0 && demand != 0; --round_left_) {
+      for (; round_left_ != 0 && demand != 0; --round_left_, barren += turn_weight) {
         if (const step end = turn(slots.pop_ready(), demand, emit, cx); is_final(end)) return end;
       }
       if (demand != before) {
         barren = 0;
       } else if (barren >= limits::run_items) {
-        // However many empty flows there are, one pull does a bounded amount of work per item asked for.
+        // However many empty flows there are, or flows that are pending and wake at once (a filter that rejects everything),
+        // one pull does a bounded amount of work per item asked for.
         cx.wake()();
         return step::pending;
       }
@@ -291,6 +292,9 @@ class merged {
 
   // Flows that are opened in one go: from here on it costs no less, and the first of them waits no longer for its turn.
   static constexpr std::size_t opened_max = 64;
+
+  // What a turn without an item counts beside a flow that is opened: it may have looked at as many items as run_items is.
+  static constexpr std::size_t turn_weight = limits::run_items / 64;
 
   [[nodiscard]] bool finished() const noexcept { return outer_end_ == step::done && block_->active() == 0; }
   /// Whether the outer flow can be asked for more.

@@ -385,6 +385,21 @@ TEST(merge, of_endless_flows_without_items_gives_up_its_turn) {
   EXPECT_EQ(*first_item, 7);
 }
 
+TEST(merge, of_flows_that_reject_everything_gives_up_its_turn) {
+  const auto rejecting = [] {
+    return generate([]() -> std::optional<int> { return 1; }) | filter([](int) { return false; });
+  };
+  auto flow = merge(rejecting(), rejecting());
+  int wakes = 0;
+  error failure;
+  context cx(waker([](void* target) noexcept { ++*static_cast<int*>(target); }, &wakes), failure);
+  std::size_t demand = 1;
+  EXPECT_EQ(flow.pull(
+                demand, [](int&&) {}, cx),
+            step::pending);
+  EXPECT_GE(wakes, 1);
+}
+
 TEST(merge, of_flows_that_are_never_pending_ends_with_the_first_that_breaks_and_keeps_what_is_asked_for_later) {
   const life_balance lives;
   std::vector<int> seen;
