@@ -88,7 +88,7 @@ class any_flow {
 
   /// Takes the flow. Implicit: an any_flow is what functions ask for.
   template <class Flow>
-    requires(!std::same_as<Flow, any_flow>) && std::same_as<typename Flow::value_type, T> && flow<Flow>
+    requires(!std::same_as<Flow, any_flow>) && std::same_as<typename Flow::value_type, T> && detail::pullable<Flow>
   any_flow(Flow from) : flow_(std::make_unique<holder<Flow>>(std::move(from))) {}  // NOLINT
 
   template <class Emit>

@@ -104,15 +104,19 @@ template <class T>
 struct any_emit {
   void operator()(T&&) const noexcept {}
 };
+
+/// What can be pulled. Apart from `flow`, because any_flow must not ask whether what it is made of can be moved: types that
+/// are made of an any_flow would be asked about themselves.
+template <class F>
+concept pullable = requires(F& f, std::size_t& demand, any_emit<typename F::value_type>& emit, context& cx) {
+  typename F::value_type;
+  { f.pull(demand, emit, cx) } -> std::same_as<step>;
+};
 }  // namespace detail
 
 /// A type that keeps the contract above; its items are `typename F::value_type`.
 template <class F>
-concept flow = std::move_constructible<F> &&
-               requires(F& f, std::size_t& demand, detail::any_emit<typename F::value_type>& emit, context& cx) {
-                 typename F::value_type;
-                 { f.pull(demand, emit, cx) } -> std::same_as<step>;
-               };
+concept flow = std::move_constructible<F> && detail::pullable<F>;
 
 /// A flow that is never pending, and whose pull has to do with no other flow's than those it owns: it says so by a member
 /// `static constexpr bool never_pending = true`. Who has many such flows may spare what waiting for them would take.

@@ -18,7 +18,7 @@ namespace weir::flow {
 namespace detail {
 
 /// Whether a flow that failed is made again: so many times.
-struct at_most {
+struct retries_at_most {
   std::size_t count;
   bool operator()(const error&, std::size_t failures) const noexcept { return failures <= count; }
 };
@@ -94,8 +94,8 @@ auto retry(Again again) {
 /// The same, `count` times at most: `retry(make, 3)` makes up to four flows. By default without end.
 template <detail::flow_factory Factory>
 auto retry(Factory make, std::size_t count = unbounded) {
-  return retry(std::move(make), detail::at_most{count});
+  return retry(std::move(make), detail::retries_at_most{count});
 }
-inline auto retry(std::size_t count = unbounded) { return retry(detail::at_most{count}); }
+inline auto retry(std::size_t count = unbounded) { return retry(detail::retries_at_most{count}); }
 
 }  // namespace weir::flow
