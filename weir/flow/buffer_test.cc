@@ -50,9 +50,10 @@ TEST(buffer, conforms) {
   }
 }
 
+// Two items are enough for an overlap and a gap; longer flows are below.
 TEST(buffer, with_a_skip_conforms) {
-  for (const std::size_t count : {1u, 2u, 3u, 100u}) {
-    for (const std::size_t skip : {1u, 2u, 3u, 100u}) {
+  for (const std::size_t count : {1u, 2u, 3u}) {
+    for (const std::size_t skip : {1u, 2u, 3u}) {
       const auto complaint = testing::conforms(
           testing::operator_case{.apply =
                                      [=](script from) {
@@ -73,7 +74,8 @@ TEST(buffer, with_a_skip_conforms) {
                                          expected.numbers.push_back(digits);
                                        }
                                        return expected;
-                                     }});
+                                     },
+                                 .items_max = 2});
       EXPECT_EQ(complaint, "") << count << ' ' << skip;
     }
   }
