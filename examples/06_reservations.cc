@@ -25,7 +25,7 @@ constexpr int transfers_each = 10'000;
 // [producer
 void transfer(ledger& to, int from_account, int to_account, std::int64_t amount) {
   // Another thread may be anywhere in its work, so a full ring is waited for; a mailbox would sleep.
-  for (queue::spin wait;; wait.pause()) {
+  for (queue::spin wait; !to.closed() && !to.cancelled(); wait.pause()) {
     auto places = to.reserve(2);
     if (places.size() < 2) continue;  // the one place that there may have been is given up here, and passed over
     places.emplace(from_account, -amount);

@@ -16,7 +16,7 @@ namespace queue = weir::queue;
 
 // [recorder
 struct recorder {
-  // Most of the time a few lines are in, and nothing is allocated for them; a burst takes what it needs.
+  // Most of the time a few lines are in, and a chunk or two go back and forth for them; a burst takes what it needs.
   queue::spsc_chain<std::string> lines{{.items_max = 10'000}};
   queue::parking reader;
 

@@ -41,7 +41,7 @@ namespace weir::queue {
 ///   Capacity a power of two: the places are in the object, which then allocates nothing at all. Or else
 ///            dynamic_capacity, the default: the constructor says how many.
 ///   Owns     the items in it; destroys those that are left.
-///   Memory   capacity × sizeof(T) and 512 bytes; nothing is allocated after construction.
+///   Memory   capacity × sizeof(T) and 384 bytes; nothing is allocated after construction.
 ///   Threads  roles: each method names its side; size() is anybody's.
 ///   Waits    never. Every operation ends in a bounded number of its own steps, whatever the other side does.
 ///   Source   docs/design/0003-rings-and-parking.md
