@@ -259,7 +259,9 @@ class merged {
   step pull(std::size_t& demand, Emit&& emit, context& cx) {
     if (!block_) block_.emplace(options_.concurrent_max);
     block& slots = *block_;
-    std::size_t barren = 0;  // flows that were opened, and turns that were had, since the last item
+    // Flows that were opened, and turns that were had, since the last item. A plain number and no internal::turn: with that,
+    // merging flows of one item is a fifth slower.
+    std::size_t barren = 0;
     for (;;) {
       slots.collect_woken();
       if (demand == 0) return finished() ? step::done : step::more;
@@ -329,7 +331,7 @@ class merged {
     try {
       outer_end_ = outer_.pull(count, open, outer_cx);
     } catch (...) {
-      if (slots.ready() == 0) throw;
+      if (slots.ready() == 0 && !is_final(broke)) throw;
       cx.failure() = caught();
       outer_end_ = step::failed;
     }

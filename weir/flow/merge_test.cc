@@ -16,6 +16,7 @@
 #include <weir/flow/map.h>
 #include <weir/flow/take.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/two_inputs.h>
 #include <weir/queue/testing/counted.h>
 
 namespace weir::flow {
@@ -28,6 +29,7 @@ using testing::item;
 using testing::outcome;
 using testing::pending;
 using testing::script;
+using testing::with_pendings;
 
 // --- as an operator over its outer flow -------------------------------------------------------------------------
 
@@ -71,15 +73,6 @@ TEST(merge, conforms_as_an_operator_over_an_inner_flow) {
 }
 
 // --- two scripted inputs, everything that can happen ---------------------------------------------------------------
-
-std::vector<event> with_pendings(const std::vector<event>& events, unsigned where) {
-  std::vector<event> all;
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    if (where >> i & 1) all.push_back(pending());
-    all.push_back(events[i]);
-  }
-  return all;
-}
 
 std::vector<int> only(const std::vector<int>& numbers, const std::function<bool(int)>& wanted) {
   std::vector<int> some;
