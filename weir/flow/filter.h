@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <utility>
 
-#include <weir/core/limits.h>
 #include <weir/flow/flow.h>
+#include <weir/flow/internal/turn.h>
 #include <weir/flow/pipe.h>
 
 namespace weir::flow {
@@ -20,28 +20,8 @@ class filtered {
 
   template <class Emit>
   step pull(std::size_t& demand, Emit&& emit, context& cx) {
-    // A source that is asked for `demand` items gives at most that many, so no more can pass.
-    std::size_t examined = 0;
-    while (demand != 0) {
-      std::size_t asked = demand;
-      const std::size_t before = asked;
-      const step why = source_.pull(
-          asked,
-          [&](value_type&& item) {
-            if (!std::as_const(wanted_)(std::as_const(item))) return;
-            --demand;
-            emit(std::move(item));
-          },
-          cx);
-      if (why != step::more) return why;
-      examined += before - asked;
-      if (demand != 0 && examined >= limits::run_items) {
-        // However rarely an item passes, one pull does a bounded amount of work per item asked for.
-        cx.wake()();
-        return step::pending;
-      }
-    }
-    return step::more;
+    return internal::pull_wanted(source_, demand, emit, cx,
+                                 [this](const value_type& item) { return std::as_const(wanted_)(item); });
   }
 
  private:
