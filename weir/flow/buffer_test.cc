@@ -13,8 +13,8 @@
 #include <weir/flow/for_each.h>
 #include <weir/flow/map.h>
 #include <weir/flow/sources.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -96,25 +96,25 @@ TEST(buffer, has_the_items_that_its_definition_says) {
 
 TEST(buffer, waits_until_it_is_full) {
   testing::stage on;
-  testing::by_hand all(script({item(1), item(2), pending(), item(3), item(4), pending(), item(5)}, on) | buffer(3) |
-                       map([](std::vector<counted> one) { return testing::numbers_in(one); }));
-  EXPECT_EQ(all.pull(unbounded), step::pending);
+  testing::test_consumer all(script({item(1), item(2), pending(), item(3), item(4), pending(), item(5)}, on) |
+                             buffer(3) | map([](std::vector<counted> one) { return testing::numbers_in(one); }));
+  EXPECT_EQ(all.request(unbounded), step::pending);
   EXPECT_TRUE(all.items.empty()) << "chunks would close here";
   on.fire();
-  EXPECT_EQ(all.pull(unbounded), step::pending);
+  EXPECT_EQ(all.request(unbounded), step::pending);
   EXPECT_EQ(all.items, (groups{{1, 2, 3}}));
   on.fire();
-  EXPECT_EQ(all.pull(unbounded), step::done);
+  EXPECT_EQ(all.request(unbounded), step::done);
   EXPECT_EQ(all.items, (groups{{1, 2, 3}, {4, 5}}));
 }
 
 TEST(buffer, asks_for_no_more_items_than_close_what_was_asked_for) {
   const auto made_for = [](auto apply, std::size_t demand) {
     int made = 0;
-    testing::by_hand all(iterate(0, [&](int i) { return ++made, i + 1; }) | apply);
-    EXPECT_EQ(all.pull(0), step::more);
+    testing::test_consumer all(iterate(0, [&](int i) { return ++made, i + 1; }) | apply);
+    EXPECT_EQ(all.request(0), step::more);
     EXPECT_EQ(made, 0);
-    EXPECT_EQ(all.pull(demand), step::more);
+    EXPECT_EQ(all.request(demand), step::more);
     EXPECT_EQ(all.items.size(), demand);
     return made + 1;  // and the seed
   };
@@ -138,16 +138,16 @@ TEST(buffer, of_any_size_and_skip_does_not_overflow) {
 }
 
 TEST(buffer, that_is_long_or_far_lets_others_have_their_turn) {
-  testing::by_hand large(iterate(0, [](int i) { return i + 1; }) | buffer(5'000));
-  EXPECT_EQ(large.pull(1), step::pending);
+  testing::test_consumer large(iterate(0, [](int i) { return i + 1; }) | buffer(5'000));
+  EXPECT_EQ(large.request(1), step::pending);
   EXPECT_EQ(large.wakes, 1u);
-  EXPECT_EQ(large.pull(1), step::more);
+  EXPECT_EQ(large.request(1), step::more);
   EXPECT_EQ(large.items.front().size(), 5'000u);
-  testing::by_hand far(iterate(0, [](int i) { return i + 1; }) | buffer(1, 5'000));
-  EXPECT_EQ(far.pull(1), step::more);
-  EXPECT_EQ(far.pull(1), step::pending);
+  testing::test_consumer far(iterate(0, [](int i) { return i + 1; }) | buffer(1, 5'000));
+  EXPECT_EQ(far.request(1), step::more);
+  EXPECT_EQ(far.request(1), step::pending);
   EXPECT_EQ(far.wakes, 1u);
-  EXPECT_EQ(far.pull(1), step::more);
+  EXPECT_EQ(far.request(1), step::more);
   EXPECT_EQ(far.items, (groups{{0}, {5'000}}));
 }
 
@@ -165,12 +165,25 @@ TEST(buffer, gives_the_items_before_a_failure_first) {
 }
 
 TEST(buffer, an_exception_of_the_consumer_is_not_kept_for_later) {
-  testing::by_hand all(range(0, 9) | buffer(3) | map([](std::vector<int> one) {
-                         if (one.front() == 3) throw std::runtime_error("three");
-                         return one;
-                       }));
-  EXPECT_THROW(all.pull(unbounded), std::runtime_error);
+  testing::test_consumer all(range(0, 9) | buffer(3) | map([](std::vector<int> one) {
+                               if (one.front() == 3) throw std::runtime_error("three");
+                               return one;
+                             }));
+  EXPECT_EQ(all.request(unbounded), step::failed);
+  EXPECT_EQ(all.failure.message, "three");
   EXPECT_EQ(all.items, (groups{{0, 1, 2}}));
+}
+
+// Overlapping buffers, of which some are open when the consumer throws: it gets none of them after that.
+TEST(buffer, that_overlaps_gives_no_more_to_a_consumer_that_threw) {
+  std::vector<std::vector<int>> seen;
+  const auto ended = range(0, 9) | buffer(3, 1) | for_each([&](std::vector<int> one) {
+                       seen.push_back(one);
+                       if (one.front() == 2) throw std::runtime_error("enough");
+                     });
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().message, "enough");
+  EXPECT_EQ(seen, (groups{{0, 1, 2}, {1, 2, 3}, {2, 3, 4}}));
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <weir/flow/filter.h>
 #include <weir/flow/for_each.h>
 #include <weir/flow/sources.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -42,11 +42,11 @@ TEST(fail_if_empty, conforms) {
 }
 
 TEST(default_if_empty, waits_until_its_item_is_asked_for) {
-  testing::by_hand items(empty<int>() | default_if_empty(7));
-  EXPECT_EQ(items.pull(0), step::more);
-  EXPECT_EQ(items.pull(0), step::more);
+  testing::test_consumer items(empty<int>() | default_if_empty(7));
+  EXPECT_EQ(items.request(0), step::more);
+  EXPECT_EQ(items.request(0), step::more);
   EXPECT_TRUE(items.items.empty());
-  EXPECT_EQ(items.pull(1), step::done);
+  EXPECT_EQ(items.request(1), step::done);
   EXPECT_EQ(items.items, std::vector<int>{7});
 }
 

@@ -8,8 +8,8 @@
 
 #include <weir/flow/for_each.h>
 #include <weir/flow/sources.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -29,11 +29,11 @@ TEST(defer, conforms) {
 
 TEST(defer, makes_its_flow_once_and_when_an_item_is_asked_for) {
   int made = 0;
-  testing::by_hand all(defer([&] { return ++made, range(0, 3); }));
-  EXPECT_EQ(all.pull(0), step::more);
+  testing::test_consumer all(defer([&] { return ++made, range(0, 3); }));
+  EXPECT_EQ(all.request(0), step::more);
   EXPECT_EQ(made, 0);
-  EXPECT_EQ(all.pull(1), step::more);
-  EXPECT_EQ(all.pull(unbounded), step::done);
+  EXPECT_EQ(all.request(1), step::more);
+  EXPECT_EQ(all.request(unbounded), step::done);
   EXPECT_EQ(all.items, (std::vector<int>{0, 1, 2}));
   EXPECT_EQ(made, 1);
 }

@@ -11,8 +11,8 @@
 #include <weir/flow/for_each.h>
 #include <weir/flow/map.h>
 #include <weir/flow/sources.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -100,8 +100,8 @@ TEST(distinct, goes_on_for_as_long_as_what_comes_is_known) {
 }
 
 TEST(distinct, lets_others_have_their_turn_during_a_long_run_of_known_items) {
-  testing::by_hand items(iterate(0, [](int i) { return i; }) | distinct());
-  EXPECT_EQ(items.pull(2), step::pending);
+  testing::test_consumer items(iterate(0, [](int i) { return i; }) | distinct());
+  EXPECT_EQ(items.request(2), step::pending);
   EXPECT_EQ(items.wakes, 1u);
   EXPECT_EQ(items.items, std::vector<int>{0});
 }
@@ -116,8 +116,8 @@ TEST(distinct_until_changed, compares_with_the_item_before) {
 }
 
 TEST(distinct_until_changed, lets_others_have_their_turn_during_a_long_run_of_equal_items) {
-  testing::by_hand items(iterate(7, [](int i) { return i; }) | distinct_until_changed());
-  EXPECT_EQ(items.pull(2), step::pending);
+  testing::test_consumer items(iterate(7, [](int i) { return i; }) | distinct_until_changed());
+  EXPECT_EQ(items.request(2), step::pending);
   EXPECT_EQ(items.wakes, 1u);
   EXPECT_EQ(items.items, std::vector<int>{7});
 }

@@ -12,8 +12,8 @@
 #include <weir/flow/map.h>
 #include <weir/flow/sources.h>
 #include <weir/flow/take.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -110,8 +110,8 @@ TEST(do_on, a_flow_that_is_moved_before_its_first_pull_is_told_once) {
   told by;
   {
     auto first = watched(range(0, 5), by);
-    testing::by_hand all(std::move(first));
-    EXPECT_EQ(all.pull(1), step::more);
+    testing::test_consumer all(std::move(first));
+    EXPECT_EQ(all.request(1), step::more);
   }
   EXPECT_EQ(by, (told{"subscribe", "0", "cancel", "finally"}));
 }
@@ -119,8 +119,8 @@ TEST(do_on, a_flow_that_is_moved_before_its_first_pull_is_told_once) {
 TEST(do_on, what_was_told_at_the_end_is_not_told_again_by_the_destructor) {
   told by;
   {
-    testing::by_hand all(watched(range(0, 1), by));
-    EXPECT_EQ(all.pull(unbounded), step::done);
+    testing::test_consumer all(watched(range(0, 1), by));
+    EXPECT_EQ(all.request(unbounded), step::done);
     EXPECT_EQ(by, (told{"subscribe", "0", "done", "finally"})) << "not only when it is destroyed";
   }
   EXPECT_EQ(by.size(), 4u);
@@ -135,10 +135,10 @@ TEST(do_on, a_cancel_is_told_before_the_flow_is_destroyed_and_finally_after_it) 
     });
   };
   {
-    testing::by_hand all(range(0, 5) | map([it = leaves("gone")](int i) { return i + *it; }) |
-                         do_on_cancel([&by] { by.push_back("cancel"); }) |
-                         do_finally([&by] { by.push_back("finally"); }));
-    EXPECT_EQ(all.pull(1), step::more);
+    testing::test_consumer all(range(0, 5) | map([it = leaves("gone")](int i) { return i + *it; }) |
+                               do_on_cancel([&by] { by.push_back("cancel"); }) |
+                               do_finally([&by] { by.push_back("finally"); }));
+    EXPECT_EQ(all.request(1), step::more);
   }
   EXPECT_EQ(by, (told{"cancel", "gone", "finally"}));
 }

@@ -10,8 +10,8 @@
 #include <weir/flow/for_each.h>
 #include <weir/flow/map.h>
 #include <weir/flow/sources.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -80,10 +80,10 @@ TEST(element_at, of_a_short_flow_is_nothing_or_what_the_caller_says) {
 
 TEST(single_element, asks_for_two_items_to_know_that_there_is_not_only_one) {
   int made = 0;
-  testing::by_hand only(range(0, 100) | map([&](int i) { return ++made, i; }) | single_element());
-  EXPECT_EQ(only.pull(0), step::more);
+  testing::test_consumer only(range(0, 100) | map([&](int i) { return ++made, i; }) | single_element());
+  EXPECT_EQ(only.request(0), step::more);
   EXPECT_EQ(made, 0);
-  EXPECT_EQ(only.pull(unbounded), step::failed);
+  EXPECT_EQ(only.request(unbounded), step::failed);
   EXPECT_EQ(only.failure.code, errc::too_large);
   EXPECT_TRUE(only.items.empty());
   EXPECT_EQ(made, 2);

@@ -7,8 +7,8 @@
 
 #include <weir/flow/for_each.h>
 #include <weir/flow/sources.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -28,10 +28,10 @@ TEST(ignore_elements, conforms) {
 
 TEST(ignore_elements, an_endless_flow_lets_others_have_their_turn) {
   int made = 0;
-  testing::by_hand nothing(iterate(0, [&](int i) { return ++made, i; }) | ignore_elements());
-  EXPECT_EQ(nothing.pull(0), step::more);
+  testing::test_consumer nothing(iterate(0, [&](int i) { return ++made, i; }) | ignore_elements());
+  EXPECT_EQ(nothing.request(0), step::more);
   EXPECT_EQ(made, 0);
-  EXPECT_EQ(nothing.pull(unbounded), step::pending);
+  EXPECT_EQ(nothing.request(unbounded), step::pending);
   EXPECT_EQ(nothing.wakes, 1u);
   EXPECT_EQ(made, 4095) << "the seed is an item too";
 }

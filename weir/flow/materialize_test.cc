@@ -10,8 +10,8 @@
 #include <weir/flow/for_each.h>
 #include <weir/flow/map.h>
 #include <weir/flow/sources.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -88,19 +88,20 @@ TEST(materialize, tells_an_exception_as_a_failure_behind_the_items_before) {
 }
 
 TEST(materialize, lets_an_exception_of_the_consumer_pass) {
-  testing::by_hand all(range(0, 5) | materialize() | map([](notification<int> what) {
-                         if (what.is_item() && what.item() == 2) throw std::runtime_error("two");
-                         return 0;
-                       }));
-  EXPECT_THROW(all.pull(unbounded), std::runtime_error);
+  testing::test_consumer all(range(0, 5) | materialize() | map([](notification<int> what) {
+                               if (what.is_item() && what.item() == 2) throw std::runtime_error("two");
+                               return 0;
+                             }));
+  EXPECT_EQ(all.request(unbounded), step::failed);
+  EXPECT_EQ(all.failure.message, "two");
   EXPECT_EQ(all.items.size(), 2u);
 }
 
 TEST(materialize, keeps_the_end_until_it_is_asked_for) {
-  testing::by_hand all(empty<int>() | materialize());
-  EXPECT_EQ(all.pull(0), step::more);
+  testing::test_consumer all(empty<int>() | materialize());
+  EXPECT_EQ(all.request(0), step::more);
   EXPECT_TRUE(all.items.empty());
-  EXPECT_EQ(all.pull(1), step::done);
+  EXPECT_EQ(all.request(1), step::done);
   ASSERT_EQ(all.items.size(), 1u);
   EXPECT_EQ(all.items[0].end(), step::done);
 }

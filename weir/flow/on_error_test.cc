@@ -12,8 +12,8 @@
 #include <weir/flow/map.h>
 #include <weir/flow/sources.h>
 #include <weir/flow/take.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -76,10 +76,11 @@ TEST(on_error_resume, goes_on_behind_the_items_before_the_failure) {
 
 TEST(on_error_resume, knows_what_is_still_wanted_after_an_exception) {
   // The source takes all it was asked for off the demand before it gives any; two have come when it breaks.
-  testing::by_hand all(range(0, 5) | map(throws_at_two) | on_error_resume([](const error&) { return range(10, 100); }));
-  EXPECT_EQ(all.pull(4), step::more);
+  testing::test_consumer all(range(0, 5) | map(throws_at_two) |
+                             on_error_resume([](const error&) { return range(10, 100); }));
+  EXPECT_EQ(all.request(4), step::more);
   EXPECT_EQ(all.items, (std::vector<int>{0, 1, 10, 11}));
-  EXPECT_EQ(all.pull(1), step::more);
+  EXPECT_EQ(all.request(1), step::more);
   EXPECT_EQ(all.items.back(), 12);
 }
 
@@ -123,11 +124,11 @@ TEST(on_error_resume, a_function_that_throws_ends_the_flow) {
 }
 
 TEST(on_error_return, makes_an_item_of_the_error_when_one_is_asked_for) {
-  testing::by_hand all(fail<std::string>(weir::fail(errc::io, "broke")) |
-                       on_error_return([](error why) { return why.message; }));
-  EXPECT_EQ(all.pull(0), step::more);
+  testing::test_consumer all(fail<std::string>(weir::fail(errc::io, "broke")) |
+                             on_error_return([](error why) { return why.message; }));
+  EXPECT_EQ(all.request(0), step::more);
   EXPECT_TRUE(all.items.empty());
-  EXPECT_EQ(all.pull(1), step::done);
+  EXPECT_EQ(all.request(1), step::done);
   EXPECT_EQ(all.items, std::vector<std::string>{"broke"});
 }
 

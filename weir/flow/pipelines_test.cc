@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <weir/flow/testing/random_pipelines.h>
+#include <weir/flow/testing/internal/random_pipelines.h>
 #include <weir/flow/worker.h>
 
 namespace weir::flow {

@@ -10,8 +10,8 @@
 #include <weir/flow/for_each.h>
 #include <weir/flow/map.h>
 #include <weir/flow/sources.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -70,14 +70,14 @@ TEST(reduce, moves_what_can_only_be_moved) {
 
 TEST(reduce, does_nothing_until_it_is_asked_and_lets_others_have_their_turn) {
   int calls = 0;
-  testing::by_hand sum(range(0, 10'000) | reduce(0, [&](int a, int) { return ++calls, a + 1; }));
-  EXPECT_EQ(sum.pull(0), step::more);
+  testing::test_consumer sum(range(0, 10'000) | reduce(0, [&](int a, int) { return ++calls, a + 1; }));
+  EXPECT_EQ(sum.request(0), step::more);
   EXPECT_EQ(calls, 0);
-  EXPECT_EQ(sum.pull(1), step::pending);
+  EXPECT_EQ(sum.request(1), step::pending);
   EXPECT_EQ(calls, 4096);
   EXPECT_EQ(sum.wakes, 1u) << "pending, and woken at once";
-  EXPECT_EQ(sum.pull(1), step::pending);
-  EXPECT_EQ(sum.pull(1), step::done);
+  EXPECT_EQ(sum.request(1), step::pending);
+  EXPECT_EQ(sum.request(1), step::done);
   EXPECT_EQ(sum.items, std::vector<int>{10'000});
 }
 

@@ -15,8 +15,8 @@
 #include <weir/flow/merge.h>
 #include <weir/flow/sources.h>
 #include <weir/flow/take.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -64,30 +64,30 @@ TEST(repeat, without_end_stops_when_the_consumer_has_enough) {
 
 TEST(repeat, makes_no_flow_for_nobody) {
   int made = 0;
-  testing::by_hand all(repeat([&] { return ++made, just(7); }));
-  EXPECT_EQ(all.pull(0), step::more);
+  testing::test_consumer all(repeat([&] { return ++made, just(7); }));
+  EXPECT_EQ(all.request(0), step::more);
   EXPECT_EQ(made, 0);
-  EXPECT_EQ(all.pull(2), step::more);
+  EXPECT_EQ(all.request(2), step::more);
   EXPECT_EQ(made, 2) << "not the third, for which no item is wanted";
-  EXPECT_EQ(all.pull(0), step::more);
+  EXPECT_EQ(all.request(0), step::more);
   EXPECT_EQ(made, 2);
 }
 
 TEST(repeat, is_done_with_its_last_flow_and_not_a_pull_later) {
-  testing::by_hand all(repeat([] { return just(7); }, 2));
-  EXPECT_EQ(all.pull(2), step::done);
+  testing::test_consumer all(repeat([] { return just(7); }, 2));
+  EXPECT_EQ(all.request(2), step::done);
   EXPECT_EQ(all.items, (std::vector<int>{7, 7}));
 }
 
 // RxCpp 153 and 432: repeating without end grows the stack or hangs.
 TEST(repeat, a_million_empty_flows_need_no_stack_and_leave_others_their_turn) {
   std::size_t made = 0;
-  testing::by_hand all(repeat([&] { return ++made, empty<int>(); }, 1'000'000));
-  EXPECT_EQ(all.pull(1), step::pending);
+  testing::test_consumer all(repeat([&] { return ++made, empty<int>(); }, 1'000'000));
+  EXPECT_EQ(all.request(1), step::pending);
   EXPECT_EQ(made, 4096u);
   EXPECT_EQ(all.wakes, 1u) << "pending, and woken at once";
   step why;
-  while ((why = all.pull(1)) == step::pending) {
+  while ((why = all.request(1)) == step::pending) {
   }
   EXPECT_EQ(why, step::done);
   EXPECT_EQ(made, 1'000'000u);
@@ -96,8 +96,8 @@ TEST(repeat, a_million_empty_flows_need_no_stack_and_leave_others_their_turn) {
 
 TEST(repeat, asks_each_flow_for_what_is_still_wanted) {
   int made = 0;
-  testing::by_hand all(repeat([&] { return range(0, 3) | map([&](int i) { return ++made, i; }); }));
-  EXPECT_EQ(all.pull(4), step::more);
+  testing::test_consumer all(repeat([&] { return range(0, 3) | map([&](int i) { return ++made, i; }); }));
+  EXPECT_EQ(all.request(4), step::more);
   EXPECT_EQ(made, 4);
   EXPECT_EQ(all.items, (std::vector<int>{0, 1, 2, 0}));
 }

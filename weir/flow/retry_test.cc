@@ -15,8 +15,8 @@
 #include <weir/flow/merge.h>
 #include <weir/flow/sources.h>
 #include <weir/flow/take.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -119,30 +119,30 @@ struct watching {
 // that went to the old source, 2997).
 TEST(retry, asks_each_flow_for_what_is_still_wanted) {
   std::vector<std::size_t> asked;
-  testing::by_hand all(retry([&] { return watching{&asked}; }));
-  EXPECT_EQ(all.pull(5), step::more);
+  testing::test_consumer all(retry([&] { return watching{&asked}; }));
+  EXPECT_EQ(all.request(5), step::more);
   EXPECT_EQ(all.items, (std::vector<int>{0, 1, 0, 1, 0}));
   EXPECT_EQ(asked, (std::vector<std::size_t>{5, 3, 1}));
-  EXPECT_EQ(all.pull(0), step::more);
-  EXPECT_EQ(all.pull(2), step::more);
+  EXPECT_EQ(all.request(0), step::more);
+  EXPECT_EQ(all.request(2), step::more);
   EXPECT_EQ(all.items, (std::vector<int>{0, 1, 0, 1, 0, 1, 0}));
 }
 
 TEST(retry, makes_no_flow_for_nobody) {
   int made = 0;
-  testing::by_hand all(retry([&] { return ++made, fail<int>(weir::fail(errc::io, "x")); }));
-  EXPECT_EQ(all.pull(0), step::more);
+  testing::test_consumer all(retry([&] { return ++made, fail<int>(weir::fail(errc::io, "x")); }));
+  EXPECT_EQ(all.request(0), step::more);
   EXPECT_EQ(made, 0);
 }
 
 TEST(retry, of_a_flow_that_always_fails_gives_up_its_turn_and_no_stack) {
   std::size_t made = 0;
-  testing::by_hand all(retry([&] { return ++made, fail<int>(weir::fail(errc::io, "x")); }, 1'000'000));
-  EXPECT_EQ(all.pull(1), step::pending);
+  testing::test_consumer all(retry([&] { return ++made, fail<int>(weir::fail(errc::io, "x")); }, 1'000'000));
+  EXPECT_EQ(all.request(1), step::pending);
   EXPECT_EQ(made, 4096u);
   EXPECT_EQ(all.wakes, 1u);
   step why;
-  while ((why = all.pull(1)) == step::pending) {
+  while ((why = all.request(1)) == step::pending) {
   }
   EXPECT_EQ(why, step::failed);
   EXPECT_EQ(made, 1'000'001u);

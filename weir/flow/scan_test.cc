@@ -11,8 +11,8 @@
 #include <weir/flow/map.h>
 #include <weir/flow/sources.h>
 #include <weir/flow/start_with.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -48,8 +48,8 @@ TEST(scan, gives_what_was_made_of_the_items_so_far_and_not_the_seed) {
 
 TEST(scan, calls_its_function_only_for_what_is_asked_for) {
   int calls = 0;
-  testing::by_hand sums(range(0, 100) | scan(0, [&](int sum, int i) { return ++calls, sum + i; }));
-  EXPECT_EQ(sums.pull(3), step::more);
+  testing::test_consumer sums(range(0, 100) | scan(0, [&](int sum, int i) { return ++calls, sum + i; }));
+  EXPECT_EQ(sums.request(3), step::more);
   EXPECT_EQ(sums.items, (std::vector<int>{0, 1, 3}));
   EXPECT_EQ(calls, 3);
 }

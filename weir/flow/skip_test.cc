@@ -10,8 +10,8 @@
 #include <weir/flow/for_each.h>
 #include <weir/flow/map.h>
 #include <weir/flow/sources.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -67,20 +67,20 @@ TEST(skip_last, conforms) {
 
 TEST(skip, asks_for_no_item_it_does_not_give_or_skip) {
   int made = 0;
-  testing::by_hand rest(range(0, 100) | map([&](int i) { return ++made, i; }) | skip(10));
-  EXPECT_EQ(rest.pull(0), step::more);
+  testing::test_consumer rest(range(0, 100) | map([&](int i) { return ++made, i; }) | skip(10));
+  EXPECT_EQ(rest.request(0), step::more);
   EXPECT_EQ(made, 0);
-  EXPECT_EQ(rest.pull(2), step::more);
+  EXPECT_EQ(rest.request(2), step::more);
   EXPECT_EQ(rest.items, (std::vector<int>{10, 11}));
   EXPECT_EQ(made, 12);
 }
 
 TEST(skip, lets_others_have_their_turn_and_is_woken_at_once) {
-  testing::by_hand rest(range(0, 1'000'000) | skip(10'000));
-  EXPECT_EQ(rest.pull(1), step::pending);
-  EXPECT_EQ(rest.pull(1), step::pending);
+  testing::test_consumer rest(range(0, 1'000'000) | skip(10'000));
+  EXPECT_EQ(rest.request(1), step::pending);
+  EXPECT_EQ(rest.request(1), step::pending);
   EXPECT_EQ(rest.wakes, 2u);
-  EXPECT_EQ(rest.pull(1), step::more);
+  EXPECT_EQ(rest.request(1), step::more);
   EXPECT_EQ(rest.items, (std::vector<int>{10'000}));
 }
 
@@ -92,20 +92,20 @@ TEST(skip_while, does_not_call_its_predicate_again) {
 }
 
 TEST(skip_while, lets_others_have_their_turn_and_is_woken_at_once) {
-  testing::by_hand rest(range(0, 1'000'000) | skip_while([](int i) { return i < 5'000; }));
-  EXPECT_EQ(rest.pull(1), step::pending);
+  testing::test_consumer rest(range(0, 1'000'000) | skip_while([](int i) { return i < 5'000; }));
+  EXPECT_EQ(rest.request(1), step::pending);
   EXPECT_EQ(rest.wakes, 1u);
-  EXPECT_EQ(rest.pull(1), step::more);
+  EXPECT_EQ(rest.request(1), step::more);
   EXPECT_EQ(rest.items, (std::vector<int>{5'000}));
 }
 
 TEST(skip_last, gives_an_item_as_soon_as_enough_others_have_come) {
   int made = 0;
-  testing::by_hand rest(range(0, 100) | map([&](int i) { return ++made, i; }) | skip_last(10));
-  EXPECT_EQ(rest.pull(0), step::more);
-  EXPECT_EQ(rest.pull(1), step::more);
+  testing::test_consumer rest(range(0, 100) | map([&](int i) { return ++made, i; }) | skip_last(10));
+  EXPECT_EQ(rest.request(0), step::more);
+  EXPECT_EQ(rest.request(1), step::more);
   EXPECT_EQ(made, 11);
-  EXPECT_EQ(rest.pull(1), step::more);
+  EXPECT_EQ(rest.request(1), step::more);
   EXPECT_EQ(made, 12);
   EXPECT_EQ(rest.items, (std::vector<int>{0, 1}));
 }

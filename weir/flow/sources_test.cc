@@ -19,8 +19,8 @@
 #include <gtest/gtest.h>
 
 #include <weir/flow/for_each.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -172,29 +172,29 @@ TEST(sources, several_items_can_be_named_or_made_of_each_other) {
   gives_with_every_demand([&] { return just(3, 1, 2); }, {3, 1, 2});
   EXPECT_EQ(**all(just(std::make_unique<int>(1), std::make_unique<int>(2))).rbegin(), 2);
   int calls = 0;
-  testing::by_hand doubled(iterate(1, [&](int i) { return ++calls, i * 2; }));
-  EXPECT_EQ(doubled.pull(0), step::more);
-  EXPECT_EQ(doubled.pull(1), step::more);
+  testing::test_consumer doubled(iterate(1, [&](int i) { return ++calls, i * 2; }));
+  EXPECT_EQ(doubled.request(0), step::more);
+  EXPECT_EQ(doubled.request(1), step::more);
   EXPECT_EQ(calls, 0) << "the seed needs none";
-  EXPECT_EQ(doubled.pull(3), step::more);
+  EXPECT_EQ(doubled.request(3), step::more);
   EXPECT_EQ(doubled.items, (std::vector<int>{1, 2, 4, 8}));
   EXPECT_EQ(calls, 3);
 }
 
 TEST(sources, what_never_comes_is_awaited_until_its_flow_is_destroyed) {
-  testing::by_hand nothing(never<int>());
-  EXPECT_EQ(nothing.pull(0), step::pending);
-  EXPECT_EQ(nothing.pull(unbounded), step::pending);
+  testing::test_consumer nothing(never<int>());
+  EXPECT_EQ(nothing.request(0), step::pending);
+  EXPECT_EQ(nothing.request(unbounded), step::pending);
   EXPECT_TRUE(nothing.items.empty());
   EXPECT_EQ(nothing.wakes, 0u);
 }
 
 TEST(sources, a_callable_is_called_once_and_when_its_item_is_asked_for) {
   int calls = 0;
-  testing::by_hand one(from_callable([&] { return ++calls, std::make_unique<int>(7); }));
-  EXPECT_EQ(one.pull(0), step::more);
+  testing::test_consumer one(from_callable([&] { return ++calls, std::make_unique<int>(7); }));
+  EXPECT_EQ(one.request(0), step::more);
   EXPECT_EQ(calls, 0);
-  EXPECT_EQ(one.pull(unbounded), step::done);
+  EXPECT_EQ(one.request(unbounded), step::done);
   EXPECT_EQ(**one.items.begin(), 7);
   EXPECT_EQ(calls, 1);
   gives_with_every_demand([&] { return from_callable([] { return 7; }); }, {7});
@@ -211,9 +211,11 @@ TEST(sources, a_callable_may_fail_or_throw) {
 }
 
 TEST(sources, a_failure_by_exception_is_thrown_when_an_item_is_asked_for) {
-  testing::by_hand none(fail_by_exception<int>(std::out_of_range("far")));
-  EXPECT_EQ(none.pull(0), step::more);
-  EXPECT_THROW(none.pull(1), std::out_of_range);
+  testing::test_consumer none(fail_by_exception<int>(std::out_of_range("far")));
+  EXPECT_EQ(none.request(0), step::more);
+  EXPECT_EQ(none.request(1), step::failed);
+  EXPECT_EQ(none.failure.code, errc::threw);
+  EXPECT_EQ(none.failure.message, "far");
 }
 
 }  // namespace

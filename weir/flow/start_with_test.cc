@@ -11,8 +11,8 @@
 #include <weir/flow/map.h>
 #include <weir/flow/merge.h>
 #include <weir/flow/sources.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -34,12 +34,12 @@ TEST(start_with, conforms) {
 
 TEST(start_with, does_not_touch_the_flow_before_its_items_are_given) {
   int made = 0;
-  testing::by_hand all(range(0, 9) | map([&](int i) { return ++made, i; }) | start_with(7, 8));
-  EXPECT_EQ(all.pull(0), step::more);
-  EXPECT_EQ(all.pull(1), step::more);
-  EXPECT_EQ(all.pull(1), step::more);
+  testing::test_consumer all(range(0, 9) | map([&](int i) { return ++made, i; }) | start_with(7, 8));
+  EXPECT_EQ(all.request(0), step::more);
+  EXPECT_EQ(all.request(1), step::more);
+  EXPECT_EQ(all.request(1), step::more);
   EXPECT_EQ(made, 0);
-  EXPECT_EQ(all.pull(1), step::more);
+  EXPECT_EQ(all.request(1), step::more);
   EXPECT_EQ(all.items, (std::vector<int>{7, 8, 0}));
   EXPECT_EQ(made, 1);
 }

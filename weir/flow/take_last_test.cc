@@ -10,8 +10,8 @@
 #include <weir/flow/for_each.h>
 #include <weir/flow/map.h>
 #include <weir/flow/sources.h>
-#include <weir/flow/testing/by_hand.h>
 #include <weir/flow/testing/conformance.h>
+#include <weir/flow/testing/test_consumer.h>
 
 namespace weir::flow {
 namespace {
@@ -44,22 +44,22 @@ TEST(take_last, gives_the_last_ones_in_order_wherever_they_wrap) {
 
 TEST(take_last, gives_no_more_at_once_than_was_asked_for_and_does_nothing_before) {
   int made = 0;
-  testing::by_hand last(range(0, 10) | map([&](int i) { return ++made, i; }) | take_last(3));
-  EXPECT_EQ(last.pull(0), step::more);
+  testing::test_consumer last(range(0, 10) | map([&](int i) { return ++made, i; }) | take_last(3));
+  EXPECT_EQ(last.request(0), step::more);
   EXPECT_EQ(made, 0);
-  EXPECT_EQ(last.pull(2), step::more);
+  EXPECT_EQ(last.request(2), step::more);
   EXPECT_EQ(last.items, (std::vector<int>{7, 8}));
-  EXPECT_EQ(last.pull(0), step::more);
-  EXPECT_EQ(last.pull(2), step::done);
+  EXPECT_EQ(last.request(0), step::more);
+  EXPECT_EQ(last.request(2), step::done);
   EXPECT_EQ(last.items, (std::vector<int>{7, 8, 9}));
 }
 
 TEST(take_last, a_long_flow_lets_others_have_their_turn) {
-  testing::by_hand last(range(0, 10'000) | take_last(1));
-  EXPECT_EQ(last.pull(1), step::pending);
-  EXPECT_EQ(last.pull(1), step::pending);
+  testing::test_consumer last(range(0, 10'000) | take_last(1));
+  EXPECT_EQ(last.request(1), step::pending);
+  EXPECT_EQ(last.request(1), step::pending);
   EXPECT_EQ(last.wakes, 2u);
-  EXPECT_EQ(last.pull(1), step::done);
+  EXPECT_EQ(last.request(1), step::done);
   EXPECT_EQ(last.items, std::vector<int>{9'999});
 }
 

@@ -40,7 +40,7 @@ inline std::string describe(const outcome& what) {
   text << '[';
   for (const int number : what.numbers) text << ' ' << number;
   text << " ] ";
-  text << (what.end ? std::to_string(static_cast<int>(*what.end)) : "no end");
+  text << (what.end ? name_of(*what.end) : "no end");
   return text.str();
 }
 
@@ -51,7 +51,9 @@ inline bool matches(const outcome& seen, const outcome& expected, bool in_part) 
          std::equal(seen.numbers.begin(), seen.numbers.end(), expected.numbers.begin());
 }
 
-/// The numbers in an item: of a `counted`, or of a container of them.
+/// The numbers in an item: of a number, of a `counted`, or of a container of them. For items of a type of your own, declare one
+/// beside the type.
+inline std::vector<int> numbers_in(int item) { return {item}; }
 inline std::vector<int> numbers_in(const counted& item) { return {item.number()}; }
 inline std::vector<int> numbers_in(const std::vector<counted>& items) {
   std::vector<int> numbers;
@@ -187,7 +189,7 @@ std::string conforms(operator_case<Apply, Model> under_test) {
     std::ostringstream text;
     text << complaint << "; script:";
     for (const event& now : events) {
-      text << ' ' << static_cast<int>(now.what);
+      text << ' ' << name_of(now.what);
       if (now.what == kind::item) text << '(' << now.number << ')';
     }
     text << "; demands:";

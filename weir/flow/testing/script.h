@@ -21,6 +21,29 @@ struct event {
   int number = 0;
 };
 
+/// The word for a step: "pending".
+constexpr const char* name_of(step s) noexcept {
+  switch (s) {
+    case step::more:
+      return "more";
+    case step::pending:
+      return "pending";
+    case step::done:
+      return "done";
+    case step::failed:
+      return "failed";
+    case step::cancelled:
+      break;
+  }
+  return "cancelled";
+}
+
+/// The word for what a scripted source does: "throws".
+constexpr const char* name_of(event::kind what) noexcept {
+  constexpr const char* names[] = {"item", "pending", "done", "failed", "cancelled", "throws"};
+  return names[static_cast<std::size_t>(what)];
+}
+
 inline event item(int number) { return {event::kind::item, number}; }
 inline event pending() { return {event::kind::pending, 0}; }
 

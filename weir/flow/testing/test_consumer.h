@@ -9,25 +9,9 @@
 
 #include <weir/flow/caught.h>
 #include <weir/flow/flow.h>
+#include <weir/flow/testing/script.h>
 
 namespace weir::flow::testing {
-
-/// The word for a step: "pending".
-constexpr const char* name_of(step s) noexcept {
-  switch (s) {
-    case step::more:
-      return "more";
-    case step::pending:
-      return "pending";
-    case step::done:
-      return "done";
-    case step::failed:
-      return "failed";
-    case step::cancelled:
-      break;
-  }
-  return "cancelled";
-}
 
 /// A consumer whose demand a test writes down: each request is one pull, and what comes of it is kept.
 ///
