@@ -26,12 +26,10 @@ using testing::script;
 using testing::test_consumer;
 
 TEST(amb, conforms_beside_a_flow_that_never_gives_anything) {
-  const auto complaint = testing::conforms(
-      testing::operator_case{.apply = [](script from) { return amb(never<counted>(), std::move(from)); },
-                             .model =
-                                 [](const std::vector<int>& numbers, step end) {
-                                   return outcome{numbers, end};
-                                 }});
+  const auto complaint = testing::conforms([](script from) { return amb(never<counted>(), std::move(from)); },
+                                           [](const std::vector<int>& numbers, step end) {
+                                             return outcome{numbers, end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 

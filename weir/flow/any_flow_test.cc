@@ -44,12 +44,10 @@ struct counting {
 };
 
 TEST(any_flow, conforms) {
-  const auto complaint =
-      testing::conforms(testing::operator_case{.apply = [](script from) { return any_flow<counted>(std::move(from)); },
-                                               .model =
-                                                   [](const std::vector<int>& numbers, step end) {
-                                                     return outcome{numbers, end};
-                                                   }});
+  const auto complaint = testing::conforms([](script from) { return any_flow<counted>(std::move(from)); },
+                                           [](const std::vector<int>& numbers, step end) {
+                                             return outcome{numbers, end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 

@@ -40,12 +40,10 @@ groups buffers_of(const std::vector<int>& numbers, std::size_t count, std::size_
 
 TEST(buffer, conforms) {
   for (const std::size_t count : {1u, 2u, 3u, 100u}) {
-    const auto complaint =
-        testing::conforms(testing::operator_case{.apply = [=](script from) { return std::move(from) | buffer(count); },
-                                                 .model =
-                                                     [](const std::vector<int>& numbers, step end) {
-                                                       return outcome{numbers, end};
-                                                     }});
+    const auto complaint = testing::conforms([=](script from) { return std::move(from) | buffer(count); },
+                                             [](const std::vector<int>& numbers, step end) {
+                                               return outcome{numbers, end};
+                                             });
     EXPECT_EQ(complaint, "") << count;
   }
 }
@@ -55,27 +53,25 @@ TEST(buffer, with_a_skip_conforms) {
   for (const std::size_t count : {1u, 2u, 3u}) {
     for (const std::size_t skip : {1u, 2u, 3u}) {
       const auto complaint = testing::conforms(
-          testing::operator_case{.apply =
-                                     [=](script from) {
-                                       // Numbers, because counted items cannot be copied.
-                                       return std::move(from) | map([](counted&& i) { return i.number(); }) |
-                                              buffer(count, skip) | map([](const std::vector<int>& numbers) {
-                                                int digits = 0;
-                                                for (const int number : numbers) digits = digits * 10 + number;
-                                                return counted(digits);
-                                              });
-                                     },
-                                 .model =
-                                     [=](const std::vector<int>& numbers, step end) {
-                                       outcome expected{{}, end};
-                                       for (const std::vector<int>& one : buffers_of(numbers, count, skip)) {
-                                         int digits = 0;
-                                         for (const int number : one) digits = digits * 10 + number;
-                                         expected.numbers.push_back(digits);
-                                       }
-                                       return expected;
-                                     },
-                                 .items_max = 2});
+          [=](script from) {
+            // Numbers, because counted items cannot be copied.
+            return std::move(from) | map([](counted&& i) { return i.number(); }) | buffer(count, skip) |
+                   map([](const std::vector<int>& numbers) {
+                     int digits = 0;
+                     for (const int number : numbers) digits = digits * 10 + number;
+                     return counted(digits);
+                   });
+          },
+          [=](const std::vector<int>& numbers, step end) {
+            outcome expected{{}, end};
+            for (const std::vector<int>& one : buffers_of(numbers, count, skip)) {
+              int digits = 0;
+              for (const int number : one) digits = digits * 10 + number;
+              expected.numbers.push_back(digits);
+            }
+            return expected;
+          },
+          {.items_max = 2});
       EXPECT_EQ(complaint, "") << count << ' ' << skip;
     }
   }

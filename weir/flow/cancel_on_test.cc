@@ -27,12 +27,10 @@ using testing::script;
 TEST(cancel_on, conforms_while_nobody_asks_to_stop) {
   const std::stop_source stop;
   for (const std::stop_token& token : {stop.get_token(), std::stop_token()}) {
-    const auto complaint = testing::conforms(
-        testing::operator_case{.apply = [&](script from) { return std::move(from) | cancel_on(token); },
-                               .model =
-                                   [](const std::vector<int>& numbers, step end) {
-                                     return outcome{numbers, end};
-                                   }});
+    const auto complaint = testing::conforms([&](script from) { return std::move(from) | cancel_on(token); },
+                                             [](const std::vector<int>& numbers, step end) {
+                                               return outcome{numbers, end};
+                                             });
     EXPECT_EQ(complaint, "");
   }
 }

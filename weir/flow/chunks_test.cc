@@ -27,14 +27,13 @@ using groups = std::vector<std::vector<int>>;
 TEST(chunks, conforms) {
   const auto same = [](const std::vector<int>& numbers, step end) { return outcome{numbers, end}; };
   for (const std::size_t items_max : {1u, 2u, 3u, 100u}) {
-    const auto complaint = testing::conforms(testing::operator_case{
-        .apply = [=](script from) { return std::move(from) | chunks(items_max); }, .model = same});
+    const auto complaint = testing::conforms([=](script from) { return std::move(from) | chunks(items_max); }, same);
     EXPECT_EQ(complaint, "") << items_max;
   }
   for (const std::size_t weight_max : {1u, 2u, 3u, 4u, 100u}) {
     const auto weight = [](const counted& of) { return static_cast<std::size_t>(of.number()); };
-    const auto complaint = testing::conforms(testing::operator_case{
-        .apply = [=](script from) { return std::move(from) | chunks(3, weight_max, weight); }, .model = same});
+    const auto complaint =
+        testing::conforms([=](script from) { return std::move(from) | chunks(3, weight_max, weight); }, same);
     EXPECT_EQ(complaint, "") << weight_max;
   }
 }

@@ -33,13 +33,12 @@ counted hundreds(const counted& a, const counted& b) { return counted(100 * a.nu
 
 // Beside a flow of one item there is a combination for each of the other's.
 TEST(combine_latest, conforms_beside_a_flow_of_one_item) {
-  const auto complaint = testing::conforms(testing::operator_case{
-      .apply = [](script from) { return combine_latest(hundreds, just(counted(7)), std::move(from)); },
-      .model =
-          [](std::vector<int> numbers, step end) {
-            for (int& number : numbers) number += 700;
-            return outcome{numbers, end};
-          }});
+  const auto complaint =
+      testing::conforms([](script from) { return combine_latest(hundreds, just(counted(7)), std::move(from)); },
+                        [](std::vector<int> numbers, step end) {
+                          for (int& number : numbers) number += 700;
+                          return outcome{numbers, end};
+                        });
   EXPECT_EQ(complaint, "");
 }
 

@@ -39,28 +39,24 @@ auto number_and_tenfold(counted&& of) {
 }
 
 TEST(concat, conforms_as_an_operator_over_its_outer_flow) {
-  const auto complaint = testing::conforms(
-      testing::operator_case{.apply = [](script from) { return std::move(from) | concat_map(number_and_tenfold); },
-                             .model =
-                                 [](const std::vector<int>& numbers, step end) {
-                                   outcome expected{{}, end};
-                                   for (const int number : numbers) {
-                                     expected.numbers.push_back(number);
-                                     expected.numbers.push_back(number * 10);
-                                   }
-                                   return expected;
-                                 },
-                             .items_max = 2});
+  const auto complaint = testing::conforms([](script from) { return std::move(from) | concat_map(number_and_tenfold); },
+                                           [](const std::vector<int>& numbers, step end) {
+                                             outcome expected{{}, end};
+                                             for (const int number : numbers) {
+                                               expected.numbers.push_back(number);
+                                               expected.numbers.push_back(number * 10);
+                                             }
+                                             return expected;
+                                           },
+                                           {.items_max = 2});
   EXPECT_EQ(complaint, "");
 }
 
 TEST(concat, conforms_as_an_operator_over_an_inner_flow) {
-  const auto complaint =
-      testing::conforms(testing::operator_case{.apply = [](script from) { return concat(just(std::move(from))); },
-                                               .model =
-                                                   [](const std::vector<int>& numbers, step end) {
-                                                     return outcome{numbers, end};
-                                                   }});
+  const auto complaint = testing::conforms([](script from) { return concat(just(std::move(from))); },
+                                           [](const std::vector<int>& numbers, step end) {
+                                             return outcome{numbers, end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 

@@ -20,24 +20,20 @@ using testing::outcome;
 using testing::script;
 
 TEST(default_if_empty, conforms) {
-  const auto complaint = testing::conforms(
-      testing::operator_case{.apply = [](script from) { return std::move(from) | default_if_empty(counted(70)); },
-                             .model =
-                                 [](std::vector<int> numbers, step end) {
-                                   if (numbers.empty() && end == step::done) numbers.push_back(70);
-                                   return outcome{numbers, end};
-                                 }});
+  const auto complaint = testing::conforms([](script from) { return std::move(from) | default_if_empty(counted(70)); },
+                                           [](std::vector<int> numbers, step end) {
+                                             if (numbers.empty() && end == step::done) numbers.push_back(70);
+                                             return outcome{numbers, end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 
 TEST(fail_if_empty, conforms) {
-  const auto complaint =
-      testing::conforms(testing::operator_case{.apply = [](script from) { return std::move(from) | fail_if_empty(); },
-                                               .model =
-                                                   [](const std::vector<int>& numbers, step end) {
-                                                     const bool fails = numbers.empty() && end == step::done;
-                                                     return outcome{numbers, fails ? step::failed : end};
-                                                   }});
+  const auto complaint = testing::conforms([](script from) { return std::move(from) | fail_if_empty(); },
+                                           [](const std::vector<int>& numbers, step end) {
+                                             const bool fails = numbers.empty() && end == step::done;
+                                             return outcome{numbers, fails ? step::failed : end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 

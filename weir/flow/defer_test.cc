@@ -18,12 +18,11 @@ using testing::outcome;
 using testing::script;
 
 TEST(defer, conforms) {
-  const auto complaint = testing::conforms(testing::operator_case{
-      .apply = [](script from) { return defer([from = std::move(from)]() mutable { return std::move(from); }); },
-      .model =
-          [](const std::vector<int>& numbers, step end) {
-            return outcome{numbers, end};
-          }});
+  const auto complaint = testing::conforms(
+      [](script from) { return defer([from = std::move(from)]() mutable { return std::move(from); }); },
+      [](const std::vector<int>& numbers, step end) {
+        return outcome{numbers, end};
+      });
   EXPECT_EQ(complaint, "");
 }
 

@@ -29,25 +29,23 @@ const std::vector<std::vector<int>> keyings{{1, 2, 3}, {1, 1, 1}, {1, 1, 2}, {1,
 TEST(distinct, conforms) {
   for (const auto& keys : keyings) {
     for (const std::size_t items_max : {0u, 1u, 2u, 3u}) {
-      const auto complaint = testing::conforms(testing::operator_case{
-          .apply =
-              [=](script from) {
-                return std::move(from) | distinct([=](const counted& i) { return key_of_number(keys, i.number()); },
-                                                  {.items_max = items_max});
-              },
-          .model =
-              [=](const std::vector<int>& numbers, step end) {
-                std::vector<int> seen;
-                outcome expected{{}, end};
-                for (const int number : numbers) {
-                  const int key = key_of_number(keys, number);
-                  if (std::count(seen.begin(), seen.end(), key) != 0) continue;
-                  if (seen.size() == items_max) return outcome{expected.numbers, step::failed};
-                  seen.push_back(key);
-                  expected.numbers.push_back(number);
-                }
-                return expected;
-              }});
+      const auto complaint = testing::conforms(
+          [=](script from) {
+            return std::move(from) | distinct([=](const counted& i) { return key_of_number(keys, i.number()); },
+                                              {.items_max = items_max});
+          },
+          [=](const std::vector<int>& numbers, step end) {
+            std::vector<int> seen;
+            outcome expected{{}, end};
+            for (const int number : numbers) {
+              const int key = key_of_number(keys, number);
+              if (std::count(seen.begin(), seen.end(), key) != 0) continue;
+              if (seen.size() == items_max) return outcome{expected.numbers, step::failed};
+              seen.push_back(key);
+              expected.numbers.push_back(number);
+            }
+            return expected;
+          });
       EXPECT_EQ(complaint, "") << items_max;
     }
   }
@@ -55,22 +53,20 @@ TEST(distinct, conforms) {
 
 TEST(distinct_until_changed, conforms) {
   for (const auto& keys : keyings) {
-    const auto complaint = testing::conforms(testing::operator_case{
-        .apply =
-            [=](script from) {
-              return std::move(from) |
-                     distinct_until_changed([=](const counted& i) { return key_of_number(keys, i.number()); });
-            },
-        .model =
-            [=](const std::vector<int>& numbers, step end) {
-              outcome expected{{}, end};
-              int last = 0;
-              for (const int number : numbers) {
-                if (key_of_number(keys, number) != last) expected.numbers.push_back(number);
-                last = key_of_number(keys, number);
-              }
-              return expected;
-            }});
+    const auto complaint = testing::conforms(
+        [=](script from) {
+          return std::move(from) |
+                 distinct_until_changed([=](const counted& i) { return key_of_number(keys, i.number()); });
+        },
+        [=](const std::vector<int>& numbers, step end) {
+          outcome expected{{}, end};
+          int last = 0;
+          for (const int number : numbers) {
+            if (key_of_number(keys, number) != last) expected.numbers.push_back(number);
+            last = key_of_number(keys, number);
+          }
+          return expected;
+        });
     EXPECT_EQ(complaint, "");
   }
 }

@@ -52,8 +52,7 @@ struct stopped {
 TEST(do_on, conforms) {
   const auto same = [](const std::vector<int>& numbers, step end) { return outcome{numbers, end}; };
   const auto conforms = [&](auto what) {
-    return testing::conforms(
-        testing::operator_case{.apply = [what](script from) { return std::move(from) | what; }, .model = same});
+    return testing::conforms([what](script from) { return std::move(from) | what; }, same);
   };
   EXPECT_EQ(conforms(do_on_item([](const counted&) {})), "");
   EXPECT_EQ(conforms(do_on_subscribe([] {})), "");

@@ -21,47 +21,39 @@ using testing::script;
 
 TEST(element_at, conforms) {
   for (const std::size_t index : {0u, 1u, 2u, 5u}) {
-    const auto complaint = testing::conforms(
-        testing::operator_case{.apply = [=](script from) { return std::move(from) | element_at(index); },
-                               .model =
-                                   [=](const std::vector<int>& numbers, step end) {
-                                     if (numbers.size() <= index) return outcome{{}, end};
-                                     return outcome{{numbers[index]}, step::done};
-                                   }});
+    const auto complaint = testing::conforms([=](script from) { return std::move(from) | element_at(index); },
+                                             [=](const std::vector<int>& numbers, step end) {
+                                               if (numbers.size() <= index) return outcome{{}, end};
+                                               return outcome{{numbers[index]}, step::done};
+                                             });
     EXPECT_EQ(complaint, "") << index;
   }
 }
 
 TEST(first_element, conforms) {
-  const auto complaint =
-      testing::conforms(testing::operator_case{.apply = [](script from) { return first_element(std::move(from)); },
-                                               .model =
-                                                   [](std::vector<int> numbers, step end) {
-                                                     if (numbers.empty()) return outcome{{}, end};
-                                                     return outcome{{numbers.front()}, step::done};
-                                                   }});
+  const auto complaint = testing::conforms([](script from) { return first_element(std::move(from)); },
+                                           [](std::vector<int> numbers, step end) {
+                                             if (numbers.empty()) return outcome{{}, end};
+                                             return outcome{{numbers.front()}, step::done};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 
 TEST(last_element, conforms) {
-  const auto complaint =
-      testing::conforms(testing::operator_case{.apply = [](script from) { return last_element(std::move(from)); },
-                                               .model =
-                                                   [](std::vector<int> numbers, step end) {
-                                                     if (numbers.empty() || end != step::done) return outcome{{}, end};
-                                                     return outcome{{numbers.back()}, end};
-                                                   }});
+  const auto complaint = testing::conforms([](script from) { return last_element(std::move(from)); },
+                                           [](std::vector<int> numbers, step end) {
+                                             if (numbers.empty() || end != step::done) return outcome{{}, end};
+                                             return outcome{{numbers.back()}, end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 
 TEST(single_element, conforms) {
-  const auto complaint = testing::conforms(
-      testing::operator_case{.apply = [](script from) { return std::move(from) | single_element(); },
-                             .model =
-                                 [](const std::vector<int>& numbers, step end) {
-                                   if (numbers.size() > 1) return outcome{{}, step::failed};
-                                   return outcome{end == step::done ? numbers : std::vector<int>{}, end};
-                                 }});
+  const auto complaint = testing::conforms([](script from) { return std::move(from) | single_element(); },
+                                           [](const std::vector<int>& numbers, step end) {
+                                             if (numbers.size() > 1) return outcome{{}, step::failed};
+                                             return outcome{end == step::done ? numbers : std::vector<int>{}, end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 

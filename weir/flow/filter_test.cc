@@ -19,16 +19,14 @@ using testing::script;
 TEST(filter, conforms) {
   for (const unsigned wanted : {0u, 1u, 2u, 5u, 7u}) {  // each bit: whether the number's item passes
     const auto passes = [wanted](int number) { return (wanted >> (number - 1) & 1) != 0; };
-    const auto complaint = testing::conforms(testing::operator_case{
-        .apply =
-            [=](script from) {
-              return std::move(from) | filter([=](const counted& item) { return passes(item.number()); });
-            },
-        .model =
-            [=](std::vector<int> numbers, step end) {
-              std::erase_if(numbers, [=](int number) { return !passes(number); });
-              return outcome{numbers, end};
-            }});
+    const auto complaint = testing::conforms(
+        [=](script from) {
+          return std::move(from) | filter([=](const counted& item) { return passes(item.number()); });
+        },
+        [=](std::vector<int> numbers, step end) {
+          std::erase_if(numbers, [=](int number) { return !passes(number); });
+          return outcome{numbers, end};
+        });
     EXPECT_EQ(complaint, "") << wanted;
   }
 }

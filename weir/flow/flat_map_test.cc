@@ -21,13 +21,12 @@ using testing::script;
 using testing::test_consumer;
 
 TEST(flat_map, conforms) {
-  const auto complaint = testing::conforms(testing::operator_case{
-      .apply = [](script from) { return std::move(from) | flat_map([](counted&& of) { return just(std::move(of)); }); },
-      .model =
-          [](const std::vector<int>& numbers, step end) {
-            return outcome{numbers, end};
-          },
-      .fails_at_once = true});
+  const auto complaint = testing::conforms(
+      [](script from) { return std::move(from) | flat_map([](counted&& of) { return just(std::move(of)); }); },
+      [](const std::vector<int>& numbers, step end) {
+        return outcome{numbers, end};
+      },
+      {.fails_at_once = true});
   EXPECT_EQ(complaint, "");
 }
 

@@ -56,34 +56,34 @@ generator<counted> pass_on_through_another_coroutine(script from) {
 }
 
 TEST(generator, conforms) {
-  const auto complaint =
-      testing::conforms(testing::operator_case{.apply = [](script from) { return pass_on(std::move(from)); },
-                                               .model =
-                                                   [](const std::vector<int>& numbers, step end) {
-                                                     return outcome{numbers, end};
-                                                   }});
+  const auto complaint = testing::conforms([](script from) { return pass_on(std::move(from)); },
+                                           [](const std::vector<int>& numbers, step end) {
+                                             return outcome{numbers, end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 
 TEST(generator, that_gives_runs_and_awaits_coroutines_conforms) {
-  const auto complaint = testing::conforms(
-      testing::operator_case{.apply = [](script from) { return pass_on_through_another_coroutine(std::move(from)); },
-                             .model =
-                                 [](const std::vector<int>& numbers, step end) {
-                                   outcome expected{{}, end};
-                                   for (const int number : numbers) {
-                                     expected.numbers.push_back(number);
-                                     expected.numbers.push_back(number * 10);
-                                   }
-                                   return expected;
-                                 }});
+  const auto complaint =
+      testing::conforms([](script from) { return pass_on_through_another_coroutine(std::move(from)); },
+                        [](const std::vector<int>& numbers, step end) {
+                          outcome expected{{}, end};
+                          for (const int number : numbers) {
+                            expected.numbers.push_back(number);
+                            expected.numbers.push_back(number * 10);
+                          }
+                          return expected;
+                        });
   EXPECT_EQ(complaint, "");
 }
 
 TEST(generator, runs_no_further_than_to_what_is_asked_for) {
   int made = 0;
   const auto count = [](int& counter) -> generator<int> {
-    for (;;) co_yield int(++counter);
+    for (;;) {
+      ++counter;
+      co_yield int(counter);
+    }
   };
   auto flow = count(made) | take(3);
   EXPECT_EQ(made, 0);

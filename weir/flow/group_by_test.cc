@@ -45,34 +45,29 @@ constexpr auto itself = [](auto&& of) { return std::move(of); };
 
 TEST(group_by, of_one_key_conforms_when_its_group_is_given_on) {
   const auto one_key = [](const counted&) { return 0; };
-  const auto complaint = testing::conforms(testing::operator_case{
-      .apply = [=](script from) { return std::move(from) | group_by(one_key) | concat_map(itself); },
-      .model =
-          [](const std::vector<int>& numbers, step end) {
-            return outcome{numbers, end};
-          }});
+  const auto complaint =
+      testing::conforms([=](script from) { return std::move(from) | group_by(one_key) | concat_map(itself); },
+                        [](const std::vector<int>& numbers, step end) {
+                          return outcome{numbers, end};
+                        });
   EXPECT_EQ(complaint, "");
-  const auto small = testing::conforms(testing::operator_case{
-      .apply =
-          [=](script from) { return std::move(from) | group_by(one_key, {.queue_items_max = 1}) | concat_map(itself); },
-      .model =
-          [](const std::vector<int>& numbers, step end) {
-            return outcome{numbers, end};
-          }});
+  const auto small = testing::conforms(
+      [=](script from) { return std::move(from) | group_by(one_key, {.queue_items_max = 1}) | concat_map(itself); },
+      [](const std::vector<int>& numbers, step end) {
+        return outcome{numbers, end};
+      });
   EXPECT_EQ(small, "");
 }
 
 TEST(group_by, of_a_key_for_each_item_conforms_when_its_groups_are_merged) {
-  const auto complaint = testing::conforms(testing::operator_case{
-      .apply =
-          [](script from) {
-            return std::move(from) | group_by([](const counted& of) { return of.number(); }) | flat_map(itself);
-          },
-      .model =
-          [](const std::vector<int>& numbers, step end) {
-            return outcome{numbers, end};
-          },
-      .fails_at_once = true});
+  const auto complaint = testing::conforms(
+      [](script from) {
+        return std::move(from) | group_by([](const counted& of) { return of.number(); }) | flat_map(itself);
+      },
+      [](const std::vector<int>& numbers, step end) {
+        return outcome{numbers, end};
+      },
+      {.fails_at_once = true});
   EXPECT_EQ(complaint, "");
 }
 

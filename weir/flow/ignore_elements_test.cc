@@ -17,12 +17,10 @@ using testing::outcome;
 using testing::script;
 
 TEST(ignore_elements, conforms) {
-  const auto complaint =
-      testing::conforms(testing::operator_case{.apply = [](script from) { return std::move(from) | ignore_elements(); },
-                                               .model =
-                                                   [](const std::vector<int>&, step end) {
-                                                     return outcome{{}, end};
-                                                   }});
+  const auto complaint = testing::conforms([](script from) { return std::move(from) | ignore_elements(); },
+                                           [](const std::vector<int>&, step end) {
+                                             return outcome{{}, end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 

@@ -83,21 +83,18 @@ TEST(inbox, conforms) {
   for (const overflow policy : {overflow::block, overflow::fail, overflow::drop_newest, overflow::drop_oldest}) {
     manual_executor there;
     const auto complaint = testing::conforms(
-        testing::operator_case{.apply =
-                                   [&](script from) {
-                                     return through_inbox(std::move(from), there, {8, policy});
-                                   },
-                               .model =
-                                   [](const std::vector<int>& numbers, step end) {
-                                     return outcome{numbers, end == step::cancelled ? step::failed : end};
-                                   },
-                               .settle =
-                                   [&](testing::stage& on) {
-                                     do {
-                                       there.run_all();
-                                       on.fire();
-                                     } while (!there.idle());
-                                   }});
+        [&](script from) {
+          return through_inbox(std::move(from), there, {8, policy});
+        },
+        [](const std::vector<int>& numbers, step end) {
+          return outcome{numbers, end == step::cancelled ? step::failed : end};
+        },
+        {.settle = [&](testing::stage& on) {
+          do {
+            there.run_all();
+            on.fire();
+          } while (!there.idle());
+        }});
     EXPECT_EQ(complaint, "") << static_cast<int>(policy);
   }
 }

@@ -19,14 +19,12 @@ using testing::outcome;
 using testing::script;
 
 TEST(map, conforms) {
-  const auto complaint = testing::conforms(testing::operator_case{
-      .apply =
-          [](script from) { return std::move(from) | map([](counted&& item) { return counted(item.number() * 10); }); },
-      .model =
-          [](std::vector<int> numbers, step end) {
-            for (int& number : numbers) number *= 10;
-            return outcome{numbers, end};
-          }});
+  const auto complaint = testing::conforms(
+      [](script from) { return std::move(from) | map([](counted&& item) { return counted(item.number() * 10); }); },
+      [](std::vector<int> numbers, step end) {
+        for (int& number : numbers) number *= 10;
+        return outcome{numbers, end};
+      });
   EXPECT_EQ(complaint, "");
 }
 

@@ -26,13 +26,11 @@ counted numbered(notification<counted>&& what) {
 }
 
 TEST(materialize, conforms) {
-  const auto complaint = testing::conforms(
-      testing::operator_case{.apply = [](script from) { return materialize(std::move(from)) | map(numbered); },
-                             .model =
-                                 [](std::vector<int> numbers, step end) {
-                                   numbers.push_back(100 + static_cast<int>(end));
-                                   return outcome{numbers, step::done};
-                                 }});
+  const auto complaint = testing::conforms([](script from) { return materialize(std::move(from)) | map(numbered); },
+                                           [](std::vector<int> numbers, step end) {
+                                             numbers.push_back(100 + static_cast<int>(end));
+                                             return outcome{numbers, step::done};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 
@@ -41,35 +39,32 @@ TEST(dematerialize, conforms) {
                                     notification<int>::failed(weir::fail(errc::io, "told"))};
   for (const auto& told : ends) {
     for (const int last : {1, 2, 3, 9}) {  // the number in whose place the end is told
-      const auto complaint = testing::conforms(testing::operator_case{
-          .apply =
-              [=](script from) {
-                return std::move(from) | map([=](counted&& item) {
-                         if (item.number() < last) return notification<counted>(std::move(item));
-                         return told.end() == step::failed      ? notification<counted>::failed(told.failure())
-                                : told.end() == step::cancelled ? notification<counted>::cancelled()
-                                                                : notification<counted>::done();
-                       }) |
-                       dematerialize();
-              },
-          .model =
-              [=](std::vector<int> numbers, step end) {
-                if (numbers.size() < static_cast<std::size_t>(last)) return outcome{numbers, end};
-                numbers.resize(static_cast<std::size_t>(last) - 1);
-                return outcome{numbers, told.end()};
-              }});
+      const auto complaint = testing::conforms(
+          [=](script from) {
+            return std::move(from) | map([=](counted&& item) {
+                     if (item.number() < last) return notification<counted>(std::move(item));
+                     return told.end() == step::failed      ? notification<counted>::failed(told.failure())
+                            : told.end() == step::cancelled ? notification<counted>::cancelled()
+                                                            : notification<counted>::done();
+                   }) |
+                   dematerialize();
+          },
+          [=](std::vector<int> numbers, step end) {
+            if (numbers.size() < static_cast<std::size_t>(last)) return outcome{numbers, end};
+            numbers.resize(static_cast<std::size_t>(last) - 1);
+            return outcome{numbers, told.end()};
+          });
       EXPECT_EQ(complaint, "") << last;
     }
   }
 }
 
 TEST(dematerialize, is_the_inverse_of_materialize) {
-  const auto complaint = testing::conforms(
-      testing::operator_case{.apply = [](script from) { return std::move(from) | materialize() | dematerialize(); },
-                             .model =
-                                 [](const std::vector<int>& numbers, step end) {
-                                   return outcome{numbers, end};
-                                 }});
+  const auto complaint =
+      testing::conforms([](script from) { return std::move(from) | materialize() | dematerialize(); },
+                        [](const std::vector<int>& numbers, step end) {
+                          return outcome{numbers, end};
+                        });
   EXPECT_EQ(complaint, "");
 }
 

@@ -28,26 +28,22 @@ using testing::script;
 using testing::test_consumer;
 
 TEST(merge_delay_error, conforms_as_an_operator_over_its_outer_flow) {
-  const auto complaint = testing::conforms(testing::operator_case{
-      .apply =
-          [](script from) {
-            return std::move(from) | map([](counted&& of) { return just(std::move(of)); }) | merge_delay_error();
-          },
-      .model =
-          [](const std::vector<int>& numbers, step end) {
-            return outcome{numbers, end};
-          },
-      .fails_at_once = true});
+  const auto complaint = testing::conforms(
+      [](script from) {
+        return std::move(from) | map([](counted&& of) { return just(std::move(of)); }) | merge_delay_error();
+      },
+      [](const std::vector<int>& numbers, step end) {
+        return outcome{numbers, end};
+      },
+      {.fails_at_once = true});
   EXPECT_EQ(complaint, "");
 }
 
 TEST(merge_delay_error, conforms_as_an_operator_over_an_inner_flow) {
-  const auto complaint = testing::conforms(
-      testing::operator_case{.apply = [](script from) { return merge_delay_error(just(std::move(from))); },
-                             .model =
-                                 [](const std::vector<int>& numbers, step end) {
-                                   return outcome{numbers, end};
-                                 }});
+  const auto complaint = testing::conforms([](script from) { return merge_delay_error(just(std::move(from))); },
+                                           [](const std::vector<int>& numbers, step end) {
+                                             return outcome{numbers, end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 

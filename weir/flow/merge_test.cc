@@ -36,39 +36,34 @@ using testing::with_pendings;
 // The outer flow is the scripted one; each of its numbers becomes a flow of that number and its tenfold. With one slot the
 // order is the outer flow's, whatever is asked for.
 TEST(merge, conforms_as_an_operator_over_its_outer_flow) {
-  const auto complaint =
-      testing::conforms(testing::operator_case{.apply =
-                                                   [](script from) {
-                                                     return std::move(from) | map([](counted&& of) {
-                                                              std::vector<counted> two;
-                                                              two.push_back(counted(of.number()));
-                                                              two.push_back(counted(of.number() * 10));
-                                                              return from_range(std::move(two));
-                                                            }) |
-                                                            merge({.concurrent_max = 1});
-                                                   },
-                                               .model =
-                                                   [](const std::vector<int>& numbers, step end) {
-                                                     outcome expected{{}, end};
-                                                     for (const int number : numbers) {
-                                                       expected.numbers.push_back(number);
-                                                       expected.numbers.push_back(number * 10);
-                                                     }
-                                                     return expected;
-                                                   },
-                                               .fails_at_once = true,
-                                               .items_max = 2});
+  const auto complaint = testing::conforms(
+      [](script from) {
+        return std::move(from) | map([](counted&& of) {
+                 std::vector<counted> two;
+                 two.push_back(counted(of.number()));
+                 two.push_back(counted(of.number() * 10));
+                 return from_range(std::move(two));
+               }) |
+               merge({.concurrent_max = 1});
+      },
+      [](const std::vector<int>& numbers, step end) {
+        outcome expected{{}, end};
+        for (const int number : numbers) {
+          expected.numbers.push_back(number);
+          expected.numbers.push_back(number * 10);
+        }
+        return expected;
+      },
+      {.fails_at_once = true, .items_max = 2});
   EXPECT_EQ(complaint, "");
 }
 
 // The outer flow gives one flow, the scripted one: then merge passes it on as it is.
 TEST(merge, conforms_as_an_operator_over_an_inner_flow) {
-  const auto complaint =
-      testing::conforms(testing::operator_case{.apply = [](script from) { return merge(just(std::move(from))); },
-                                               .model =
-                                                   [](const std::vector<int>& numbers, step end) {
-                                                     return outcome{numbers, end};
-                                                   }});
+  const auto complaint = testing::conforms([](script from) { return merge(just(std::move(from))); },
+                                           [](const std::vector<int>& numbers, step end) {
+                                             return outcome{numbers, end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 

@@ -36,19 +36,17 @@ using testing::script;
 TEST(observe_on, conforms) {
   for (const std::size_t capacity : {1u, 2u, 64u}) {
     manual_executor there;
-    const auto complaint = testing::conforms(
-        testing::operator_case{.apply = [&](script from) { return std::move(from) | observe_on(there, {capacity}); },
-                               .model =
-                                   [](const std::vector<int>& numbers, step end) {
-                                     return outcome{numbers, end};
-                                   },
-                               .settle =
-                                   [&](testing::stage& on) {
-                                     do {
-                                       there.run_all();
-                                       on.fire();
-                                     } while (!there.idle());
-                                   }});
+    const auto complaint =
+        testing::conforms([&](script from) { return std::move(from) | observe_on(there, {capacity}); },
+                          [](const std::vector<int>& numbers, step end) {
+                            return outcome{numbers, end};
+                          },
+                          {.settle = [&](testing::stage& on) {
+                            do {
+                              there.run_all();
+                              on.fire();
+                            } while (!there.idle());
+                          }});
     EXPECT_EQ(complaint, "") << capacity;
   }
 }
@@ -56,21 +54,20 @@ TEST(observe_on, conforms) {
 TEST(observe_on, two_hops_in_a_row_conform) {
   manual_executor near;
   manual_executor far;
-  const auto complaint = testing::conforms(testing::operator_case{
-      .apply = [&](script from) { return std::move(from) | observe_on(far, {2}) | observe_on(near, {1}); },
-      .model =
-          [](const std::vector<int>& numbers, step end) {
-            return outcome{numbers, end};
-          },
-      .settle =
-          [&](testing::stage& on) {
-            do {
-              far.run_all();
-              near.run_all();
-              on.fire();
-            } while (!far.idle() || !near.idle());
-          },
-      .items_max = 2});
+  const auto complaint =
+      testing::conforms([&](script from) { return std::move(from) | observe_on(far, {2}) | observe_on(near, {1}); },
+                        [](const std::vector<int>& numbers, step end) {
+                          return outcome{numbers, end};
+                        },
+                        {.settle =
+                             [&](testing::stage& on) {
+                               do {
+                                 far.run_all();
+                                 near.run_all();
+                                 on.fire();
+                               } while (!far.idle() || !near.idle());
+                             },
+                         .items_max = 2});
   EXPECT_EQ(complaint, "");
 }
 

@@ -30,36 +30,33 @@ int throws_at_two(int i) {
 TEST(on_error_resume, conforms) {
   // What goes on ends in each of the ways, and its failure is not mended again.
   for (const step second : {step::done, step::failed, step::cancelled}) {
-    const auto complaint = testing::conforms(testing::operator_case{
-        .apply =
-            [=](script from) {
-              return std::move(from) | on_error_resume([=](const error&) {
-                       return generate([=, given = 0]() mutable -> result<std::optional<counted>> {
-                         if (given < 2) return std::optional<counted>(std::in_place, 70 + given++);
-                         if (second == step::failed) return weir::fail(errc::io, "again");
-                         return std::optional<counted>();
-                       });
-                     });
-            },
-        .model =
-            [=](std::vector<int> numbers, step end) {
-              if (end != step::failed) return outcome{numbers, end};
-              numbers.insert(numbers.end(), {70, 71});
-              return outcome{numbers, second == step::failed ? step::failed : step::done};
-            }});
+    const auto complaint = testing::conforms(
+        [=](script from) {
+          return std::move(from) | on_error_resume([=](const error&) {
+                   return generate([=, given = 0]() mutable -> result<std::optional<counted>> {
+                     if (given < 2) return std::optional<counted>(std::in_place, 70 + given++);
+                     if (second == step::failed) return weir::fail(errc::io, "again");
+                     return std::optional<counted>();
+                   });
+                 });
+        },
+        [=](std::vector<int> numbers, step end) {
+          if (end != step::failed) return outcome{numbers, end};
+          numbers.insert(numbers.end(), {70, 71});
+          return outcome{numbers, second == step::failed ? step::failed : step::done};
+        });
     EXPECT_EQ(complaint, "") << static_cast<int>(second);
   }
 }
 
 TEST(on_error_return, conforms) {
-  const auto complaint = testing::conforms(testing::operator_case{
-      .apply = [](script from) { return std::move(from) | on_error_return([](const error&) { return counted(70); }); },
-      .model =
-          [](std::vector<int> numbers, step end) {
-            if (end != step::failed) return outcome{numbers, end};
-            numbers.push_back(70);
-            return outcome{numbers, step::done};
-          }});
+  const auto complaint = testing::conforms(
+      [](script from) { return std::move(from) | on_error_return([](const error&) { return counted(70); }); },
+      [](std::vector<int> numbers, step end) {
+        if (end != step::failed) return outcome{numbers, end};
+        numbers.push_back(70);
+        return outcome{numbers, step::done};
+      });
   EXPECT_EQ(complaint, "");
 }
 

@@ -23,12 +23,10 @@ using testing::outcome;
 using testing::script;
 
 TEST(one_by_one, conforms) {
-  const auto complaint =
-      testing::conforms(testing::operator_case{.apply = [](script from) { return std::move(from) | one_by_one(); },
-                                               .model =
-                                                   [](const std::vector<int>& numbers, step end) {
-                                                     return outcome{numbers, end};
-                                                   }});
+  const auto complaint = testing::conforms([](script from) { return std::move(from) | one_by_one(); },
+                                           [](const std::vector<int>& numbers, step end) {
+                                             return outcome{numbers, end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 

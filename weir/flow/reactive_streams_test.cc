@@ -41,19 +41,17 @@ using testing::script;
 TEST(reactive_streams, a_flow_that_goes_out_and_comes_in_again_conforms) {
   for (const std::size_t window : {1u, 2u, 128u}) {
     manual_executor there;
-    const auto complaint = testing::conforms(testing::operator_case{
-        .apply = [&](script from) { return from_publisher(std::move(from) | to_publisher(there), {window}); },
-        .model =
-            [](const std::vector<int>& numbers, step end) {
-              return outcome{numbers, end == step::done ? end : step::failed};
-            },
-        .settle =
-            [&](testing::stage& on) {
-              do {
-                there.run_all();
-                on.fire();
-              } while (!there.idle());
-            }});
+    const auto complaint =
+        testing::conforms([&](script from) { return from_publisher(std::move(from) | to_publisher(there), {window}); },
+                          [](const std::vector<int>& numbers, step end) {
+                            return outcome{numbers, end == step::done ? end : step::failed};
+                          },
+                          {.settle = [&](testing::stage& on) {
+                            do {
+                              there.run_all();
+                              on.fire();
+                            } while (!there.idle());
+                          }});
     EXPECT_EQ(complaint, "") << window;
   }
 }

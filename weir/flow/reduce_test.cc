@@ -22,33 +22,29 @@ using testing::script;
 
 TEST(reduce, conforms) {
   const auto complaint = testing::conforms(
-      testing::operator_case{.apply =
-                                 [](script from) {
-                                   return std::move(from) | reduce(counted(100), [](counted so_far, counted item) {
-                                            return counted(so_far.number() * 2 + item.number());
-                                          });
-                                 },
-                             .model =
-                                 [](const std::vector<int>& numbers, step end) {
-                                   int made = 100;
-                                   for (const int number : numbers) made = made * 2 + number;
-                                   return end == step::done ? outcome{{made}, end} : outcome{{}, end};
-                                 }});
+      [](script from) {
+        return std::move(from) | reduce(counted(100), [](counted so_far, counted item) {
+                 return counted(so_far.number() * 2 + item.number());
+               });
+      },
+      [](const std::vector<int>& numbers, step end) {
+        int made = 100;
+        for (const int number : numbers) made = made * 2 + number;
+        return end == step::done ? outcome{{made}, end} : outcome{{}, end};
+      });
   EXPECT_EQ(complaint, "");
 }
 
 TEST(collect, conforms) {
-  const auto complaint = testing::conforms(testing::operator_case{
-      .apply =
-          [](script from) {
-            return std::move(from) | collect(std::vector<counted>(), [](std::vector<counted>& all, counted&& item) {
-                     all.push_back(std::move(item));
-                   });
-          },
-      .model =
-          [](const std::vector<int>& numbers, step end) {
-            return end == step::done ? outcome{numbers, end} : outcome{{}, end};
-          }});
+  const auto complaint = testing::conforms(
+      [](script from) {
+        return std::move(from) | collect(std::vector<counted>(), [](std::vector<counted>& all, counted&& item) {
+                 all.push_back(std::move(item));
+               });
+      },
+      [](const std::vector<int>& numbers, step end) {
+        return end == step::done ? outcome{numbers, end} : outcome{{}, end};
+      });
   EXPECT_EQ(complaint, "");
 }
 

@@ -27,24 +27,22 @@ using testing::script;
 
 TEST(repeat, conforms) {
   for (const std::size_t count : {1u, 2u, 3u}) {
-    const auto complaint = testing::conforms(testing::operator_case{
-        .apply =
-            [=](script from) {
-              // The scripted flow first, and then flows of one item.
-              return repeat(
-                  [first = std::optional<script>(std::in_place, std::move(from)), number = 70]() mutable {
-                    if (!first) return any_flow<counted>(just(counted(number++)));
-                    any_flow<counted> scripted(std::move(*first));
-                    first.reset();
-                    return scripted;
-                  },
-                  count);
-            },
-        .model =
-            [=](std::vector<int> numbers, step end) {
-              for (int i = 0; end == step::done && i + 1 < static_cast<int>(count); ++i) numbers.push_back(70 + i);
-              return outcome{numbers, end};
-            }});
+    const auto complaint = testing::conforms(
+        [=](script from) {
+          // The scripted flow first, and then flows of one item.
+          return repeat(
+              [first = std::optional<script>(std::in_place, std::move(from)), number = 70]() mutable {
+                if (!first) return any_flow<counted>(just(counted(number++)));
+                any_flow<counted> scripted(std::move(*first));
+                first.reset();
+                return scripted;
+              },
+              count);
+        },
+        [=](std::vector<int> numbers, step end) {
+          for (int i = 0; end == step::done && i + 1 < static_cast<int>(count); ++i) numbers.push_back(70 + i);
+          return outcome{numbers, end};
+        });
     EXPECT_EQ(complaint, "") << count;
   }
 }

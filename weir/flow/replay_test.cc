@@ -41,15 +41,13 @@ std::vector<int> some(Flow& from, std::size_t demand) {
 
 TEST(replay, conforms_for_one_subscriber) {
   for (const std::size_t kept : {0u, 1u, 10u}) {
-    const auto complaint = testing::conforms(testing::operator_case{
-        .apply =
-            [=](script from) {
-              return (std::move(from) | map(wrap) | replay(kept, {.lag_items_max = 2})).subscribe() | map(unwrap);
-            },
-        .model =
-            [](const std::vector<int>& all, step end) {
-              return outcome{all, end};
-            }});
+    const auto complaint = testing::conforms(
+        [=](script from) {
+          return (std::move(from) | map(wrap) | replay(kept, {.lag_items_max = 2})).subscribe() | map(unwrap);
+        },
+        [](const std::vector<int>& all, step end) {
+          return outcome{all, end};
+        });
     EXPECT_EQ(complaint, "") << kept;
   }
 }
@@ -116,12 +114,11 @@ TEST(replay, keeps_no_more_than_it_says) {
 }
 
 TEST(cache, conforms_for_one_subscriber) {
-  const auto complaint = testing::conforms(testing::operator_case{
-      .apply = [](script from) { return (std::move(from) | map(wrap) | cache(3)).subscribe() | map(unwrap); },
-      .model =
-          [](const std::vector<int>& all, step end) {
-            return outcome{all, end};
-          }});
+  const auto complaint =
+      testing::conforms([](script from) { return (std::move(from) | map(wrap) | cache(3)).subscribe() | map(unwrap); },
+                        [](const std::vector<int>& all, step end) {
+                          return outcome{all, end};
+                        });
   EXPECT_EQ(complaint, "");
 }
 

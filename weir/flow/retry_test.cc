@@ -54,15 +54,14 @@ auto script_then(script first, step second) {
 TEST(retry, conforms) {
   for (const step second : {step::done, step::failed}) {
     for (const std::size_t count : {0u, 1u, 3u}) {
-      const auto complaint = testing::conforms(testing::operator_case{
-          .apply = [=](script from) { return retry(script_then(std::move(from), second), count); },
-          .model =
-              [=](std::vector<int> numbers, step end) {
-                if (end != step::failed || count == 0) return outcome{numbers, end};
-                const int more = second == step::failed ? static_cast<int>(count) : 1;
-                for (int i = 0; i < more; ++i) numbers.push_back(70 + i);
-                return outcome{numbers, second};
-              }});
+      const auto complaint =
+          testing::conforms([=](script from) { return retry(script_then(std::move(from), second), count); },
+                            [=](std::vector<int> numbers, step end) {
+                              if (end != step::failed || count == 0) return outcome{numbers, end};
+                              const int more = second == step::failed ? static_cast<int>(count) : 1;
+                              for (int i = 0; i < more; ++i) numbers.push_back(70 + i);
+                              return outcome{numbers, second};
+                            });
       EXPECT_EQ(complaint, "") << count;
     }
   }

@@ -22,18 +22,16 @@ using testing::outcome;
 using testing::script;
 
 TEST(scan, conforms) {
-  const auto complaint = testing::conforms(testing::operator_case{
-      .apply =
-          [](script from) {
-            return std::move(from) | scan(100, [](int sum, counted&& item) { return sum + item.number(); }) |
-                   map([](int sum) { return counted(sum); });
-          },
-      .model =
-          [](std::vector<int> numbers, step end) {
-            int sum = 100;
-            for (int& number : numbers) number = sum += number;
-            return outcome{numbers, end};
-          }});
+  const auto complaint = testing::conforms(
+      [](script from) {
+        return std::move(from) | scan(100, [](int sum, counted&& item) { return sum + item.number(); }) |
+               map([](int sum) { return counted(sum); });
+      },
+      [](std::vector<int> numbers, step end) {
+        int sum = 100;
+        for (int& number : numbers) number = sum += number;
+        return outcome{numbers, end};
+      });
   EXPECT_EQ(complaint, "");
 }
 

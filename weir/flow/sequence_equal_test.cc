@@ -32,19 +32,16 @@ auto as_number() {
 
 TEST(sequence_equal, conforms_beside_the_numbers_one_and_two) {
   const auto complaint = testing::conforms(
-      testing::operator_case{.apply =
-                                 [](script from) {
-                                   return sequence_equal(std::move(from), range(1, 3),
-                                                         [](const counted& a, int b) { return a.number() == b; }) |
-                                          as_number();
-                                 },
-                             .model =
-                                 [](const std::vector<int>& numbers, step end) {
-                                   // A third item tells; with fewer the end does.
-                                   if (numbers.size() > 2) return outcome{{0}, step::done};
-                                   if (end != step::done) return outcome{{}, end};
-                                   return outcome{{numbers.size() == 2 ? 1 : 0}, step::done};
-                                 }});
+      [](script from) {
+        return sequence_equal(std::move(from), range(1, 3), [](const counted& a, int b) { return a.number() == b; }) |
+               as_number();
+      },
+      [](const std::vector<int>& numbers, step end) {
+        // A third item tells; with fewer the end does.
+        if (numbers.size() > 2) return outcome{{0}, step::done};
+        if (end != step::done) return outcome{{}, end};
+        return outcome{{numbers.size() == 2 ? 1 : 0}, step::done};
+      });
   EXPECT_EQ(complaint, "");
 }
 

@@ -65,17 +65,14 @@ std::vector<int> numbers(int from, int to) {
 TEST(share, conforms_for_one_subscriber) {
   for (const auto policy : {slow_subscriber::holds_up, slow_subscriber::fails}) {
     for (const std::size_t lag : {1u, 2u, 256u}) {
-      const auto complaint = testing::conforms(testing::operator_case{
-          .apply =
-              [=](script from) {
-                return (std::move(from) | map(wrap) | share({.lag_items_max = lag, .when_behind = policy}))
-                           .subscribe() |
-                       map(unwrap);
-              },
-          .model =
-              [](const std::vector<int>& all, step end) {
-                return outcome{all, end};
-              }});
+      const auto complaint = testing::conforms(
+          [=](script from) {
+            return (std::move(from) | map(wrap) | share({.lag_items_max = lag, .when_behind = policy})).subscribe() |
+                   map(unwrap);
+          },
+          [](const std::vector<int>& all, step end) {
+            return outcome{all, end};
+          });
       EXPECT_EQ(complaint, "") << lag;
     }
   }

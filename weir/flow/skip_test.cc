@@ -22,15 +22,13 @@ using testing::script;
 
 TEST(skip, conforms) {
   for (const std::size_t count : {0u, 1u, 2u, 3u, 9u}) {
-    const auto complaint =
-        testing::conforms(testing::operator_case{.apply = [=](script from) { return std::move(from) | skip(count); },
-                                                 .model =
-                                                     [=](std::vector<int> numbers, step end) {
-                                                       const auto gone =
-                                                           static_cast<std::ptrdiff_t>(std::min(count, numbers.size()));
-                                                       numbers.erase(numbers.begin(), numbers.begin() + gone);
-                                                       return outcome{numbers, end};
-                                                     }});
+    const auto complaint = testing::conforms([=](script from) { return std::move(from) | skip(count); },
+                                             [=](std::vector<int> numbers, step end) {
+                                               const auto gone =
+                                                   static_cast<std::ptrdiff_t>(std::min(count, numbers.size()));
+                                               numbers.erase(numbers.begin(), numbers.begin() + gone);
+                                               return outcome{numbers, end};
+                                             });
     EXPECT_EQ(complaint, "") << count;
   }
 }
@@ -38,29 +36,25 @@ TEST(skip, conforms) {
 TEST(skip_while, conforms) {
   for (const unsigned unwanted : {0u, 1u, 2u, 3u, 5u, 7u}) {  // each bit: whether the predicate is true for the number
     const auto holds = [unwanted](int number) { return (unwanted >> (number - 1) & 1) != 0; };
-    const auto complaint = testing::conforms(testing::operator_case{
-        .apply =
-            [=](script from) {
-              return std::move(from) | skip_while([=](const counted& item) { return holds(item.number()); });
-            },
-        .model =
-            [=](std::vector<int> numbers, step end) {
-              numbers.erase(numbers.begin(), std::find_if_not(numbers.begin(), numbers.end(), holds));
-              return outcome{numbers, end};
-            }});
+    const auto complaint = testing::conforms(
+        [=](script from) {
+          return std::move(from) | skip_while([=](const counted& item) { return holds(item.number()); });
+        },
+        [=](std::vector<int> numbers, step end) {
+          numbers.erase(numbers.begin(), std::find_if_not(numbers.begin(), numbers.end(), holds));
+          return outcome{numbers, end};
+        });
     EXPECT_EQ(complaint, "") << unwanted;
   }
 }
 
 TEST(skip_last, conforms) {
   for (const std::size_t count : {0u, 1u, 2u, 3u, 9u}) {
-    const auto complaint = testing::conforms(
-        testing::operator_case{.apply = [=](script from) { return std::move(from) | skip_last(count); },
-                               .model =
-                                   [=](std::vector<int> numbers, step end) {
-                                     numbers.resize(numbers.size() - std::min(count, numbers.size()));
-                                     return outcome{numbers, end};
-                                   }});
+    const auto complaint = testing::conforms([=](script from) { return std::move(from) | skip_last(count); },
+                                             [=](std::vector<int> numbers, step end) {
+                                               numbers.resize(numbers.size() - std::min(count, numbers.size()));
+                                               return outcome{numbers, end};
+                                             });
     EXPECT_EQ(complaint, "") << count;
   }
 }

@@ -22,13 +22,12 @@ using testing::outcome;
 using testing::script;
 
 TEST(start_with, conforms) {
-  const auto complaint = testing::conforms(testing::operator_case{
-      .apply = [](script from) { return std::move(from) | start_with(counted(70), counted(80)); },
-      .model =
-          [](std::vector<int> numbers, step end) {
-            numbers.insert(numbers.begin(), {70, 80});
-            return outcome{numbers, end};
-          }});
+  const auto complaint =
+      testing::conforms([](script from) { return std::move(from) | start_with(counted(70), counted(80)); },
+                        [](std::vector<int> numbers, step end) {
+                          numbers.insert(numbers.begin(), {70, 80});
+                          return outcome{numbers, end};
+                        });
   EXPECT_EQ(complaint, "");
 }
 

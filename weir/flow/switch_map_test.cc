@@ -29,24 +29,20 @@ using testing::script;
 using testing::test_consumer;
 
 TEST(switch_on_next, conforms_as_an_operator_over_an_inner_flow) {
-  const auto complaint = testing::conforms(
-      testing::operator_case{.apply = [](script from) { return switch_on_next(just(std::move(from))); },
-                             .model =
-                                 [](const std::vector<int>& numbers, step end) {
-                                   return outcome{numbers, end};
-                                 }});
+  const auto complaint = testing::conforms([](script from) { return switch_on_next(just(std::move(from))); },
+                                           [](const std::vector<int>& numbers, step end) {
+                                             return outcome{numbers, end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 
 // Flows of one item have their turn before the outer flow is asked for another.
 TEST(switch_map, conforms_as_an_operator_over_its_outer_flow) {
-  const auto complaint = testing::conforms(testing::operator_case{
-      .apply =
-          [](script from) { return std::move(from) | switch_map([](counted&& of) { return just(std::move(of)); }); },
-      .model =
-          [](const std::vector<int>& numbers, step end) {
-            return outcome{numbers, end};
-          }});
+  const auto complaint = testing::conforms(
+      [](script from) { return std::move(from) | switch_map([](counted&& of) { return just(std::move(of)); }); },
+      [](const std::vector<int>& numbers, step end) {
+        return outcome{numbers, end};
+      });
   EXPECT_EQ(complaint, "");
 }
 

@@ -21,15 +21,14 @@ using testing::script;
 
 TEST(take_last, conforms) {
   for (const std::size_t count : {0u, 1u, 2u, 3u, 9u}) {
-    const auto complaint = testing::conforms(
-        testing::operator_case{.apply = [=](script from) { return std::move(from) | take_last(count); },
-                               .model =
-                                   [=](std::vector<int> numbers, step end) {
-                                     if (end != step::done) return outcome{{}, end};
-                                     const auto kept = static_cast<std::ptrdiff_t>(std::min(count, numbers.size()));
-                                     numbers.erase(numbers.begin(), numbers.end() - kept);
-                                     return outcome{numbers, end};
-                                   }});
+    const auto complaint = testing::conforms([=](script from) { return std::move(from) | take_last(count); },
+                                             [=](std::vector<int> numbers, step end) {
+                                               if (end != step::done) return outcome{{}, end};
+                                               const auto kept =
+                                                   static_cast<std::ptrdiff_t>(std::min(count, numbers.size()));
+                                               numbers.erase(numbers.begin(), numbers.end() - kept);
+                                               return outcome{numbers, end};
+                                             });
     EXPECT_EQ(complaint, "") << count;
   }
 }

@@ -19,14 +19,12 @@ using testing::script;
 
 TEST(take, conforms) {
   for (const std::size_t count : {0u, 1u, 2u, 3u, 9u}) {
-    const auto complaint =
-        testing::conforms(testing::operator_case{.apply = [=](script from) { return std::move(from) | take(count); },
-                                                 .model =
-                                                     [=](std::vector<int> numbers, step end) {
-                                                       const bool enough = numbers.size() >= count;
-                                                       numbers.resize(std::min(numbers.size(), count));
-                                                       return outcome{numbers, enough ? step::done : end};
-                                                     }});
+    const auto complaint = testing::conforms([=](script from) { return std::move(from) | take(count); },
+                                             [=](std::vector<int> numbers, step end) {
+                                               const bool enough = numbers.size() >= count;
+                                               numbers.resize(std::min(numbers.size(), count));
+                                               return outcome{numbers, enough ? step::done : end};
+                                             });
     EXPECT_EQ(complaint, "") << count;
   }
 }

@@ -21,18 +21,15 @@ using testing::script;
 TEST(take_while, conforms) {
   for (const std::size_t ask_max : {1u, 2u, 256u}) {
     for (const int last : {0, 1, 2, 3}) {
-      const auto complaint = testing::conforms(testing::operator_case{
-          .apply =
-              [=](script from) {
-                return std::move(from) |
-                       take_while([=](const counted& item) { return item.number() <= last; }, ask_max);
-              },
-          .model =
-              [=](std::vector<int> numbers, step end) {
-                const bool over = numbers.size() > static_cast<std::size_t>(last);
-                numbers.resize(std::min(numbers.size(), static_cast<std::size_t>(last)));
-                return outcome{numbers, over ? step::done : end};
-              }});
+      const auto complaint = testing::conforms(
+          [=](script from) {
+            return std::move(from) | take_while([=](const counted& item) { return item.number() <= last; }, ask_max);
+          },
+          [=](std::vector<int> numbers, step end) {
+            const bool over = numbers.size() > static_cast<std::size_t>(last);
+            numbers.resize(std::min(numbers.size(), static_cast<std::size_t>(last)));
+            return outcome{numbers, over ? step::done : end};
+          });
       EXPECT_EQ(complaint, "") << last << ' ' << ask_max;
     }
   }

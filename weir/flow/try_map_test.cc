@@ -21,22 +21,20 @@ using testing::script;
 TEST(try_map, conforms) {
   for (const int failing : {0, 1, 2, 3}) {
     const auto complaint = testing::conforms(
-        testing::operator_case{.apply =
-                                   [=](script from) {
-                                     return std::move(from) | try_map([=](counted&& item) -> result<counted> {
-                                              if (item.number() == failing) return weir::fail(errc::malformed, "bad");
-                                              return counted(item.number() + 10);
-                                            });
-                                   },
-                               .model =
-                                   [=](const std::vector<int>& numbers, step end) {
-                                     outcome expected{{}, end};
-                                     for (const int number : numbers) {
-                                       if (number == failing) return outcome{expected.numbers, step::failed};
-                                       expected.numbers.push_back(number + 10);
-                                     }
-                                     return expected;
-                                   }});
+        [=](script from) {
+          return std::move(from) | try_map([=](counted&& item) -> result<counted> {
+                   if (item.number() == failing) return weir::fail(errc::malformed, "bad");
+                   return counted(item.number() + 10);
+                 });
+        },
+        [=](const std::vector<int>& numbers, step end) {
+          outcome expected{{}, end};
+          for (const int number : numbers) {
+            if (number == failing) return outcome{expected.numbers, step::failed};
+            expected.numbers.push_back(number + 10);
+          }
+          return expected;
+        });
     EXPECT_EQ(complaint, "") << failing;
   }
 }

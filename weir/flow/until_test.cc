@@ -32,23 +32,19 @@ bool begins(const std::vector<int>& some, const std::vector<int>& all) {
 }
 
 TEST(take_until, conforms_while_the_other_flow_says_nothing) {
-  const auto complaint = testing::conforms(
-      testing::operator_case{.apply = [](script from) { return std::move(from) | take_until(never<int>()); },
-                             .model =
-                                 [](const std::vector<int>& numbers, step end) {
-                                   return outcome{numbers, end};
-                                 }});
+  const auto complaint = testing::conforms([](script from) { return std::move(from) | take_until(never<int>()); },
+                                           [](const std::vector<int>& numbers, step end) {
+                                             return outcome{numbers, end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 
 TEST(take_until, conforms_as_an_operator_over_the_other_flow) {
   // The flow itself never ends: so the end is what the other one's first item, or its end, makes it.
-  const auto complaint = testing::conforms(
-      testing::operator_case{.apply = [](script other) { return take_until(never<counted>(), std::move(other)); },
-                             .model =
-                                 [](const std::vector<int>& numbers, step end) {
-                                   return outcome{{}, numbers.empty() ? end : step::done};
-                                 }});
+  const auto complaint = testing::conforms([](script other) { return take_until(never<counted>(), std::move(other)); },
+                                           [](const std::vector<int>& numbers, step end) {
+                                             return outcome{{}, numbers.empty() ? end : step::done};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 
@@ -105,22 +101,18 @@ TEST(take_until, stops_an_endless_flow_within_256_items) {
 }
 
 TEST(skip_until, conforms_when_the_other_flow_has_begun) {
-  const auto complaint = testing::conforms(
-      testing::operator_case{.apply = [](script from) { return std::move(from) | skip_until(just(1)); },
-                             .model =
-                                 [](const std::vector<int>& numbers, step end) {
-                                   return outcome{numbers, end};
-                                 }});
+  const auto complaint = testing::conforms([](script from) { return std::move(from) | skip_until(just(1)); },
+                                           [](const std::vector<int>& numbers, step end) {
+                                             return outcome{numbers, end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 
 TEST(skip_until, conforms_while_the_other_flow_says_nothing) {
-  const auto complaint = testing::conforms(
-      testing::operator_case{.apply = [](script from) { return std::move(from) | skip_until(never<int>()); },
-                             .model =
-                                 [](const std::vector<int>&, step end) {
-                                   return outcome{{}, end};
-                                 }});
+  const auto complaint = testing::conforms([](script from) { return std::move(from) | skip_until(never<int>()); },
+                                           [](const std::vector<int>&, step end) {
+                                             return outcome{{}, end};
+                                           });
   EXPECT_EQ(complaint, "");
 }
 

@@ -30,15 +30,13 @@ constexpr auto itself = [](auto&& of) { return std::move(of); };
 TEST(window, conforms_when_its_windows_are_put_together_again) {
   for (const std::size_t count : {1u, 2u, 3u, 100u}) {
     for (const std::size_t windows_max : {1u, 2u, 16u}) {
-      const auto complaint = testing::conforms(testing::operator_case{
-          .apply =
-              [=](script from) {
-                return std::move(from) | window(count, window_options{windows_max}) | concat_map(itself);
-              },
-          .model =
-              [](const std::vector<int>& numbers, step end) {
-                return outcome{numbers, end};
-              }});
+      const auto complaint = testing::conforms(
+          [=](script from) {
+            return std::move(from) | window(count, window_options{windows_max}) | concat_map(itself);
+          },
+          [](const std::vector<int>& numbers, step end) {
+            return outcome{numbers, end};
+          });
       EXPECT_EQ(complaint, "") << count << ' ' << windows_max;
     }
   }

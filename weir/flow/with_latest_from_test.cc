@@ -30,13 +30,12 @@ using testing::test_consumer;
 counted hundreds(const counted& a, const counted& b) { return counted(100 * a.number() + b.number()); }
 
 TEST(with_latest_from, conforms_beside_a_flow_of_one_item) {
-  const auto complaint = testing::conforms(testing::operator_case{
-      .apply = [](script from) { return std::move(from) | with_latest_from(hundreds, just(counted(7))); },
-      .model =
-          [](std::vector<int> numbers, step end) {
-            for (int& number : numbers) number = 100 * number + 7;
-            return outcome{numbers, end};
-          }});
+  const auto complaint =
+      testing::conforms([](script from) { return std::move(from) | with_latest_from(hundreds, just(counted(7))); },
+                        [](std::vector<int> numbers, step end) {
+                          for (int& number : numbers) number = 100 * number + 7;
+                          return outcome{numbers, end};
+                        });
   EXPECT_EQ(complaint, "");
 }
 

@@ -40,19 +40,16 @@ counted sum(counted&& a, counted&& b) { return counted(a.number() + b.number());
 TEST(zip, conforms_beside_a_flow_that_has_enough) {
   for (const bool first : {true, false}) {
     const auto complaint = testing::conforms(
-        testing::operator_case{.apply =
-                                   [=](script from) {
-                                     using flow_type = any_flow<counted>;
-                                     flow_type other(numbers_from(100, 200));
-                                     return first ? zip(sum, flow_type(std::move(from)), std::move(other))
-                                                  : zip(sum, std::move(other), flow_type(std::move(from)));
-                                   },
-                               .model =
-                                   [](std::vector<int> numbers, step end) {
-                                     for (std::size_t i = 0; i < numbers.size(); ++i)
-                                       numbers[i] += 100 + static_cast<int>(i);
-                                     return outcome{numbers, end};
-                                   }});
+        [=](script from) {
+          using flow_type = any_flow<counted>;
+          flow_type other(numbers_from(100, 200));
+          return first ? zip(sum, flow_type(std::move(from)), std::move(other))
+                       : zip(sum, std::move(other), flow_type(std::move(from)));
+        },
+        [](std::vector<int> numbers, step end) {
+          for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += 100 + static_cast<int>(i);
+          return outcome{numbers, end};
+        });
     EXPECT_EQ(complaint, "") << first;
   }
 }

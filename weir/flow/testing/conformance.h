@@ -152,13 +152,8 @@ inline std::vector<std::vector<std::size_t>> compositions(std::size_t total) {
 
 }  // namespace detail
 
-/// Makes the flow under test from its source, and what it needs to live outside of it.
-template <class Apply, class Model>
-struct operator_case {
-  /// The operator: script to flow, whose items `numbers_in` understands.
-  Apply apply;
-  /// What comes out of the numbers that the source gives and the way it ends.
-  Model model;
+/// What is different about an operator under test.
+struct conformance_options {
   /// Makes what the flow waits for happen; by default its sources are woken.
   std::function<void(stage&)> settle = [](stage& on) { on.fire(); };
   /// Whether a failure may overtake items that came before it, so that only some of the first are given.
@@ -167,18 +162,22 @@ struct operator_case {
   std::size_t items_max = 3;
 };
 
-/// Runs the suite; gives the first complaint.
+/// Runs the suite on an operator; gives the first complaint, or nothing.
+///   apply  the operator: `script` to flow, whose items `numbers_in` understands. May keep what the flow needs to live outside of it
+///   model  what comes out (an `outcome`) of the numbers that the source gives and the way it ends
+///
+///     EXPECT_EQ(conforms([](script from) { return std::move(from) | take(2); }, model_of_take_2), "");
 template <class Apply, class Model>
-std::string conforms(operator_case<Apply, Model> under_test) {
+std::string conforms(Apply apply, Model model, conformance_options options = {}) {
   using kind = event::kind;
   const auto run = [&](const std::vector<event>& events, const schedule& how,
                        const std::optional<outcome>& expected) -> std::string {
     const queue::testing::life_balance lives;
     stage on;
-    const std::function<void()> settle = [&] { under_test.settle(on); };
-    const outcome seen = observe(under_test.apply(script(events, on)), how, on, settle);
+    const std::function<void()> settle = [&] { options.settle(on); };
+    const outcome seen = observe(apply(script(events, on)), how, on, settle);
     std::string complaint = on.complaint();
-    const bool in_part = under_test.fails_at_once && expected && expected->end != step::done;
+    const bool in_part = options.fails_at_once && expected && expected->end != step::done;
     if (complaint.empty() && expected && !matches(seen, *expected, in_part)) {
       complaint = "expected " + describe(*expected) + ", came " + describe(seen);
     }
@@ -198,12 +197,12 @@ std::string conforms(operator_case<Apply, Model> under_test) {
     return text.str();
   };
 
-  for (std::size_t count = 0; count <= under_test.items_max; ++count) {
+  for (std::size_t count = 0; count <= options.items_max; ++count) {
     std::vector<int> numbers;
     for (std::size_t i = 0; i < count; ++i) numbers.push_back(static_cast<int>(i) + 1);
     for (const kind end : {kind::done, kind::failed, kind::cancelled, kind::throws}) {
       const step source_end = end == kind::done ? step::done : end == kind::cancelled ? step::cancelled : step::failed;
-      const outcome expected = under_test.model(numbers, source_end);
+      const outcome expected = model(numbers, source_end);
       // One bit for each place where the source can be pending: before each item, and before the end.
       for (unsigned pendings = 0; pendings < 1u << (count + 1); ++pendings) {
         std::vector<event> events;
