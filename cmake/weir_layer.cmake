@@ -93,6 +93,11 @@ function(weir_test_program target)
     target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
   endif()
   target_link_libraries(${target} PRIVATE ${arg_LIBS} GTest::gtest_main rapidcheck)
+  if(WEIR_SANITIZE)
+    # Two fifths of the time it takes to compile the tests. Nowhere else, so that a missing include is noticed.
+    target_precompile_headers(${target} PRIVATE
+      <gtest/gtest.h> <algorithm> <chrono> <deque> <functional> <map> <optional> <ranges> <sstream> <string> <thread> <vector>)
+  endif()
   # Two minutes are ages for a unit test; instrumented code is several times slower, a sweep is meant to be.
   set(timeout_s 120)
   if(WEIR_SANITIZE)
