@@ -20,7 +20,9 @@
 // pulls is how a consumer cancels; items that the flow holds are then destroyed with it.
 //
 // Rules that every flow keeps, and may rely on:
-//   R1  Items and ends come only inside pull, on the puller's thread, with no lock held.
+//   R1  Items and ends come only inside pull, on the puller's thread, with no lock held. A pull does not wait for what
+//       is not ready: it says pending, and others on its thread have their turn. A source that can be read only by waiting
+//       goes through one_by_one.h, pulled on a thread that may wait, or through an inbox that a thread fills (docs/flows.md).
 //   R2  A waker posts; it never runs the consumer inline. Wakes may be spurious. A waker that was handed over with
 //       `pending` is called at least once, perhaps already before pull returns, or the flow is destroyed first.
 //   R3  pending may be spurious; a lost wake may not.
