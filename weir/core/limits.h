@@ -36,6 +36,8 @@ inline constexpr std::size_t distinct_items = 65536;   ///< keys that distinct r
 inline constexpr std::size_t inbox_items = 1024;       ///< places of an inbox, by default: a burst of one turn
 inline constexpr std::size_t share_lag_items = 256;    ///< items the fastest subscriber may be ahead of the slowest
 inline constexpr std::size_t subscriber_window = 128;  ///< items asked of a foreign publisher ahead of time
+inline constexpr std::size_t rail_items = 256;         ///< items that wait for parallel's rails, and results of each
+inline constexpr std::size_t rail_claim = 8;           ///< items a rail takes at once: all wait behind a slow one
 
 // --- store -----------------------------------------------------------------------------------------------------------
 inline constexpr std::size_t batch_statements_max = 8192;    ///< one durable write: two fsyncs, ~8 MiB of objects
