@@ -38,6 +38,7 @@ inline constexpr std::size_t share_lag_items = 256;    ///< items the fastest su
 inline constexpr std::size_t subscriber_window = 128;  ///< items asked of a foreign publisher ahead of time
 inline constexpr std::size_t rail_items = 256;         ///< items that wait for parallel's rails, and results of each
 inline constexpr std::size_t rail_claim = 8;           ///< items a rail takes at once: all wait behind a slow one
+inline constexpr std::size_t delay_items = 1024;       ///< items on their way through a delay: a burst of one turn
 
 // --- store -----------------------------------------------------------------------------------------------------------
 inline constexpr std::size_t batch_statements_max = 8192;    ///< one durable write: two fsyncs, ~8 MiB of objects

@@ -68,6 +68,7 @@ class waker {
     if (function_) function_(target_);
   }
   explicit operator bool() const noexcept { return function_ != nullptr; }
+  bool operator==(const waker&) const = default;
 
   /// The same, for queue::parking.
   [[nodiscard]] queue::wake_action action() const noexcept { return {function_, target_}; }
