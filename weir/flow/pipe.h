@@ -39,12 +39,14 @@ struct closure : pipeable {
   Function apply_;
 };
 
-/// Makes `flow | make_closure(f)` mean `f(flow)`.
+/// Makes `flow | make_closure(f)` mean `f(flow)`: an operator of your own returns it, so that it may stand behind `|`.
 template <class Function>
 closure<Function> make_closure(Function apply) {
   return closure<Function>(std::move(apply));
 }
 
 }  // namespace detail
+
+using detail::make_closure;
 
 }  // namespace weir::flow

@@ -22,7 +22,7 @@ class timer_thread final : public timers {
  public:
   /// name  at most 15 characters, as the operating system shows it.
   explicit timer_thread(std::string name = "weir-timers");
-  ~timer_thread();
+  ~timer_thread() override;
 
   /// The system's steady clock (core/clock.h).
   [[nodiscard]] time_point now() const noexcept override;

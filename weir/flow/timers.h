@@ -44,7 +44,7 @@ class timers {
   }
 
  protected:
-  ~timers() { assert(waiting_.empty() && "a flow outlives the timers that it waits on"); }
+  virtual ~timers() { assert(waiting_.empty() && "a flow outlives the timers that it waits on"); }
 
   /// Calls the wakers that are due, the earliest first and of one moment in the order in which they were set. Gives the
   /// moment of the next.
