@@ -1,21 +1,24 @@
 #pragma once
 
-// Tasks on the threads that run an Asio io_context. Only for programs that use Asio: no other header of flow includes this one.
+// Tasks on the threads that run an Asio io_context. Only for programs that use Asio: no other header of flow includes
+// this one.
 //
 //     asio::io_context io;
 //     asio_executor there(io.get_executor());
 //     auto running = start(numbers, there, sink);
 //     io.run();
 //
-// As in strand.h, tasks are collected in a list, and one handler, a round, is posted to Asio for all that are there. There is
-// never more than one round, and that is what makes the executor serial, whatever is below it. Where the round is:
+// As in strand.h, tasks are collected in a list, and one handler, a round, is posted to Asio for all that are there.
+// There is never more than one round, and that is what makes the executor serial, whatever is below it. Where the round
+// is:
 //
 //     none --post of the first task--> posted --Asio--> running --> none, or posted again if there are more tasks
 //                                        |
-//                                        `--destructor--> ours: it runs the tasks itself, and the round finds nothing to do
+//                                        `--destructor--> ours: it runs the tasks itself, and the round finds nothing
+//                                        to do
 //
-// The round outlives the executor then, so what both touch is counted: by the executor, by the round, and by the allocator
-// that Asio keeps while it has the round's memory.
+// The round outlives the executor then, so what both touch is counted: by the executor, by the round, and by the
+// allocator that Asio keeps while it has the round's memory.
 
 #include <atomic>
 #include <cstddef>
@@ -181,23 +184,25 @@ class asio_rounds {
 
 }  // namespace detail
 
-/// A serial executor over one of Asio's: tasks run inside run() of its io_context, one after another, in the order in which they
-/// were posted, also where several threads call run(). Over an asio::strand they take turns with its other handlers as well.
+/// A serial executor over one of Asio's: tasks run inside run() of its io_context, one after another, in the order in
+/// which they were posted, also where several threads call run(). Over an asio::strand they take turns with its other
+/// handlers as well.
 ///
 ///     asio_executor there(io.get_executor());
 ///     flow | observe_on(there)
 ///
 ///   Threads  post from any thread; a task never runs inside post. What a task did is visible to the next one.
-///   Waits    the destructor: it runs the tasks that Asio has not begun itself, and those that they post, and waits for those
-///            that run on another thread; so it may be called when nobody runs the io_context any more, or when that is gone,
-///            but not from inside one of its tasks. Else never.
-///   Owns     a copy of Asio's executor. The io_context must be there whenever something is posted. Whoever posts sees to it
-///            that this outlives the post. A stopped io_context keeps what was posted, for when it is restarted.
-///   Memory   one allocation at construction; then none over the executor of an io_context. An asio::strand allocates for a round
-///            that finds it idle, asio::any_io_executor for each; running out of memory there ends the program.
+///   Waits    the destructor: it runs the tasks that Asio has not begun itself, and those that they post, and waits for
+///            those that run on another thread; so it may be called when nobody runs the io_context any more, or when
+///            that is gone, but not from inside one of its tasks. Else never.
+///   Owns     a copy of Asio's executor. The io_context must be there whenever something is posted. Whoever posts sees
+///            to it that this outlives the post. A stopped io_context keeps what was posted, for when it is restarted.
+///   Memory   one allocation at construction; then none over the executor of an io_context. An asio::strand allocates
+///            for a round that finds it idle, asio::any_io_executor for each; running out of memory there ends the
+///            program.
 ///   Work     does not keep run() from returning while a flow waits for other threads: asio::make_work_guard does.
-///   Cost     post: two read-modify-writes, and a post of Asio's for the first task of a round. A round is one handler for all
-///            the tasks that are there; then other handlers have their turn.
+///   Cost     post: two read-modify-writes, and a post of Asio's for the first task of a round. A round is one handler
+///            for all the tasks that are there; then other handlers have their turn.
 template <class Executor>
 class asio_executor final : public executor {
  public:

@@ -66,7 +66,8 @@ TEST(limit_rate, asks_for_nothing_that_is_not_wanted) {
   EXPECT_EQ(asked, (std::vector<std::size_t>{3, 0}));
 }
 
-// What gathers before it gives has the first items sooner: without the limit, an any_flow makes 256 before it gives one.
+// What gathers before it gives has the first items sooner: without the limit, an any_flow makes 256 before it gives
+// one.
 TEST(limit_rate, lets_the_first_items_out_of_what_gathers) {
   int made = 0;
   int made_at_the_first = 0;

@@ -63,16 +63,17 @@ class threaded {
 
 }  // namespace detail
 
-/// Moves the work above it to a thread of the flow's own: `flow | observe_on(new_thread())`, or subscribe_on. The thread begins
-/// with the first pull and is joined by the flow's destructor, so it can be neither forgotten nor outlived.
+/// Moves the work above it to a thread of the flow's own: `flow | observe_on(new_thread())`, or subscribe_on. The
+/// thread begins with the first pull and is joined by the flow's destructor, so it can be neither forgotten nor
+/// outlived.
 ///
-///     urls | flat_map([](std::string url) { return fetch(url) | subscribe_on(new_thread("fetch")); }, {.concurrent_max = 8})
+///     urls | flat_map([](auto url) { return fetch(url) | subscribe_on(new_thread("fetch")); }, {.concurrent_max = 8})
 ///
 ///   Bounds   one thread for each such flow that was pulled and is not destroyed: where flows come of items, as above,
 ///            concurrent_max bounds them. For many short flows a thread_pool with strands, or a few workers, cost less.
 ///   Owns     thread and upstream. What upstream refers to must live as long as the flow, and no longer.
-///   Waits    the destructor, until the thread has ended what it is at: one pull of upstream, of at most limits::hop_quantum
-///            items. Where that may take long, use observe_on with a worker that outlives the flow.
+///   Waits    the destructor, until the thread has ended what it is at: one pull of upstream, of at most
+///            limits::hop_quantum items. Where that may take long, use observe_on with a worker that outlives the flow.
 ///   Errors   std::system_error out of the first pull if the system gives no thread: a failure of code `threw`.
 ///   Cost     beginning and joining a thread: some 50 µs. Else as observe_on, which also has the rest of the promises.
 ///   Source   Schedulers.newThread() of RxJava, observe_on_new_thread() of RxCpp
