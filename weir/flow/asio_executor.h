@@ -14,8 +14,7 @@
 //
 //     none --post of the first task--> posted --Asio--> running --> none, or posted again if there are more tasks
 //                                        |
-//                                        `--destructor--> ours: it runs the tasks itself, and the round finds nothing
-//                                        to do
+//                                        `--destructor--> ours: it runs the tasks, and the round has nothing to do
 //
 // The round outlives the executor then, so what both touch is counted: by the executor, by the round, and by the
 // allocator that Asio keeps while it has the round's memory.

@@ -87,7 +87,7 @@ struct rail_feed {
   const std::size_t rails;
   step end = step::done;  // with failure written before items are closed, read after
   error failure;
-  std::atomic<bool> gone{false};     // the consumer has left; made visible by the wake that follows
+  std::atomic<bool> gone{false};  // the consumer has left: a hint, for the rails are woken and see it at their results
   std::atomic<std::size_t> idle{0};  // rails that sleep, or are about to
   std::vector<queue::parking> seats;
   queue::parking consumer;
@@ -141,9 +141,8 @@ class rail_items {
     asleep_ = true;
     // Partner: the addition in wake_rails. Whoever publishes after this looks at the seat.
     feed_->idle.fetch_add(1, std::memory_order_acq_rel);
-    const bool parked = feed_->seats[seat_].park(cx.wake().action(), [this]() noexcept {
-      return feed_->items.has_items() || feed_->items.closed() || feed_->gone.load(std::memory_order_relaxed);
-    });
+    const bool parked = feed_->seats[seat_].park(
+        cx.wake().action(), [this]() noexcept { return feed_->items.has_items() || feed_->items.closed(); });
     if (!parked) wake_up();
     return parked;
   }
@@ -216,8 +215,6 @@ class rails_state {
   void leave() noexcept {
     feed_->gone.store(true, std::memory_order_relaxed);
     for (rail& each : rails_) each.leave();
-    // Who sleeps on another thread than its rail's is told here.
-    for (queue::parking& seat : feed_->seats) seat.notify();
     feed_->consumer.withdraw();
     release();
   }

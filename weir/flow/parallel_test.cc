@@ -293,15 +293,68 @@ TEST(parallel, is_ahead_of_its_consumer_by_its_rooms_at_most) {
   EXPECT_EQ(seen.complaint(), "");
 }
 
+// The rails swallow each item while the next is made, so there is always room: as if they were infinitely fast.
 TEST(parallel, does_bounded_work_in_a_pull_though_rails_give_nothing) {
-  worker there;
-  long made = 0;
+  manual_executor there;
+  int made = 0;
   testing::test_consumer seen(
-      range(0, 100'000'000) | map([&](int i) { return ++made, i; }) |
+      range(0, 100'000) | map([&](int i) { return there.run_all(), ++made, i; }) |
       parallel(there, 1, [](auto in) { return std::move(in) | filter([](int) { return false; }); }));
   EXPECT_EQ(seen.request(1), step::pending);
+  EXPECT_GE(seen.wakes, 1u);
   EXPECT_LE(made, 4096 + 256);
-  seen.leave();
+  EXPECT_GE(made, 4096);
+}
+
+TEST(parallel, takes_of_its_rails_in_turn) {
+  manual_executor there;
+  int rails = 0;
+  testing::test_consumer seen(range(0, 100) | parallel(there, 2,
+                                                       [&](auto in) {
+                                                         const int mine = rails++;
+                                                         return std::move(in) | map([mine](int) { return mine; });
+                                                       },
+                                                       {.items_max = 16, .results_max = 2, .claim_max = 1}));
+  EXPECT_EQ(seen.request(1), step::pending);
+  there.run_all();
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(seen.request(1), step::more);
+  EXPECT_TRUE(seen.items == (std::vector<int>{0, 1, 0, 1}) || seen.items == (std::vector<int>{1, 0, 1, 0}));
+}
+
+// The hop of the first rail is gone, and freed, when the second item comes: so must be what it had asked for (R7).
+TEST(parallel, wakes_nobody_who_has_left_while_it_slept) {
+  testing::stage on;
+  manual_executor there;
+  manual_executor other;
+  int rails = 0;
+  testing::test_consumer seen(
+      script({item(1), pending(), item(2), pending(), item(3)}, on) |
+      parallel(there, 2, [&](auto in) { return std::move(in) | observe_on(other) | take(rails++ == 0 ? 1 : 10); }));
+  for (int i = 0; i < 10 && !seen.end(); ++i) {
+    (void)seen.request_all();
+    while (there.run_all() + other.run_all() != 0) {
+    }
+    (void)seen.request_all();
+    on.fire();
+  }
+  EXPECT_EQ(seen.end(), step::done);
+  EXPECT_EQ(seen.items.size(), 3u);
+  EXPECT_EQ(seen.complaint(), "");
+  EXPECT_EQ(on.complaint(), "");
+}
+
+// Rails that give nothing have only their claims to tell the consumer that there is room.
+TEST(parallel, goes_on_though_rails_give_nothing) {
+  manual_executor there;
+  testing::test_consumer seen(
+      range(0, 10'000) | parallel(there, 2, [](auto in) { return std::move(in) | filter([](int) { return false; }); }));
+  for (int pulls = 0; pulls < 10'000 && !seen.end(); ++pulls) {
+    const std::size_t before = seen.wakes;
+    if (seen.request(1) != step::pending) continue;
+    there.run_all();
+    ASSERT_GT(seen.wakes, before) << "after " << pulls << " pulls";
+  }
+  EXPECT_EQ(seen.end(), step::done);
 }
 
 TEST(parallel, tells_a_failure_of_upstream_after_all_results_of_the_items_before_it) {
