@@ -395,7 +395,7 @@ class paralleled {
     auto fresh = std::make_unique<state>(on_.size(), options_);
     for (executor* on : on_) fresh->add(*on, make_);
     const std::size_t capacity = fresh->feed().items.capacity();
-    portion_ = std::min(on_.size() * options_.claim_max, (capacity + 1) / 2);
+    portion_ = std::min(on_.size() * std::min(options_.claim_max, capacity), (capacity + 1) / 2);
     state_ = fresh.release();
     state_->start();
   }
