@@ -19,7 +19,7 @@ namespace flow = weir::flow;
 using namespace std::chrono_literals;
 
 int main() {
-  // One thread that wakes whoever waits. Declared first: it outlives the flows that wait on it.
+  // One thread that wakes whoever waits. Declared first: it outlives the flows that wait on it, and their executors.
   flow::timer_thread clock;
 
   auto ended = flow::interval(2ms, clock) | flow::take(3) |

@@ -88,10 +88,10 @@ class buffered_in_time {
 ///   Waits    up to `wait` for a buffer's items. The clock is looked at when the flow has nothing more ready, not between items
 ///   Source   Reactor's bufferTimeout; RxJava's buffer(timespan, unit, count), without its empty buffers
 template <flow Source>
-auto buffer_timeout(Source source, std::size_t count, timers::duration wait, timers& on) {
+auto buffer_timeout(Source source, std::size_t count, timers::span wait, timers& on) {
   return detail::buffered_in_time<Source>(std::move(source), on, count, wait);
 }
-inline auto buffer_timeout(std::size_t count, timers::duration wait, timers& on) {
+inline auto buffer_timeout(std::size_t count, timers::span wait, timers& on) {
   return detail::make_closure(
       [count, wait, &on]<flow Source>(Source source) { return buffer_timeout(std::move(source), count, wait, on); });
 }

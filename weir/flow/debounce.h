@@ -30,10 +30,10 @@ struct after_quiet {
 ///   Waits    until the flow has been quiet. However fast it is, others have their turn
 ///   Cost     a look at the clock for each item, some 25 ns
 template <flow Source>
-auto debounce(Source source, timers::duration quiet, timers& on) {
+auto debounce(Source source, timers::span quiet, timers& on) {
   return internal::latest_when_due(std::move(source), on, detail::after_quiet{quiet});
 }
-inline auto debounce(timers::duration quiet, timers& on) {
+inline auto debounce(timers::span quiet, timers& on) {
   return detail::make_closure(
       [quiet, &on]<flow Source>(Source source) { return debounce(std::move(source), quiet, on); });
 }

@@ -93,10 +93,10 @@ class delayed {
 ///   Memory     up to items_max items, allocated as they come
 ///   Waits      it is pending until the oldest item is due
 template <flow Source>
-auto delay(Source source, timers::duration wait, timers& on, std::size_t items_max = limits::delay_items) {
+auto delay(Source source, timers::span wait, timers& on, std::size_t items_max = limits::delay_items) {
   return detail::delayed<Source>(std::move(source), on, wait, items_max);
 }
-inline auto delay(timers::duration wait, timers& on, std::size_t items_max = limits::delay_items) {
+inline auto delay(timers::span wait, timers& on, std::size_t items_max = limits::delay_items) {
   return detail::make_closure(
       [wait, &on, items_max]<flow Source>(Source source) { return delay(std::move(source), wait, on, items_max); });
 }

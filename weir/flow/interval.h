@@ -74,19 +74,18 @@ class ticking {
 ///   Threads  as `on` says
 ///   Waits    it is pending between ticks
 ///   Memory   one allocation, at the first time that it is pending
-inline auto interval(timers::duration period, timers& on, late_ticks late = late_ticks::catch_up) {
+inline auto interval(timers::span period, timers& on, late_ticks late = late_ticks::catch_up) {
   return detail::ticking(on, period, period, late);
 }
 
 /// The same, but the first tick comes when `first` has passed; with zero, at once.
-inline auto interval(timers::duration first, timers::duration period, timers& on,
-                     late_ticks late = late_ticks::catch_up) {
+inline auto interval(timers::span first, timers::span period, timers& on, late_ticks late = late_ticks::catch_up) {
   return detail::ticking(on, first, period, late);
 }
 
 /// One item, a 0, when so much time has passed since the first pull; then it is done: `take_until(flow, timer(1min, clock))`.
-inline auto timer(timers::duration wait, timers& on) {
-  return take(detail::ticking(on, wait, std::chrono::hours(1), late_ticks::skip), 1);
+inline auto timer(timers::span wait, timers& on) {
+  return take(detail::ticking(on, wait, std::chrono::hours(1), late_ticks::catch_up), 1);
 }
 
 }  // namespace weir::flow

@@ -129,6 +129,15 @@ TEST(timer, gives_one_item_when_its_time_has_come) {
   EXPECT_EQ(seen.came({0}, step::done), "");
 }
 
+TEST(timer, gives_the_same_item_however_late_it_is_asked) {
+  virtual_time time;
+  test_consumer seen(timer(1min, time));
+  seen.request(1);
+  time.advance_by(5h);
+  EXPECT_EQ(seen.request(1), step::done);
+  EXPECT_EQ(seen.came({0}, step::done), "");
+}
+
 TEST(timer, ends_what_is_taken_until_then) {
   virtual_time time;
   test_consumer seen(take_until(never<int>(), timer(10ms, time)));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <weir/core/result.h>
+#include <weir/flow/caught.h>
 #include <weir/flow/flow.h>
 #include <weir/flow/internal/place.h>
 #include <weir/flow/internal/pull_caught.h>
@@ -35,7 +36,12 @@ class resumed {
       const step why = internal::pull_caught(*source_, demand, emit, cx);
       if (why != step::failed) return why;
       source_.reset();
-      other_.fill([&] { return function_(std::move(cx.failure())); });
+      try {
+        other_.fill([&] { return function_(std::move(cx.failure())); });
+      } catch (...) {
+        // Not passed on: the last item that was asked for may have been given (R6).
+        return cx.fail(caught());
+      }
     }
     return other_->pull(demand, emit, cx);
   }
@@ -54,7 +60,7 @@ class resumed {
 ///   Order   what the flow gave before its failure stays given; the failed flow is destroyed before the function is
 ///           called.
 ///   Ends    as the flow does, if it does not fail, or else as the other one does: its failure is not mended again.
-///           That a flow is cancelled is no failure. An exception from the function passes (R6).
+///           That a flow is cancelled is no failure. An exception from the function is one of code `threw`.
 ///   Memory  both flows, one at a time, inside the operator.
 template <flow Source, class Function>
   requires flow<std::remove_cvref_t<std::invoke_result_t<Function&, error>>>

@@ -120,6 +120,30 @@ TEST(on_error_resume, a_function_that_throws_ends_the_flow) {
   EXPECT_EQ(ended.error().message, "no mending");
 }
 
+/// Ends in the pull that gives its item.
+struct one_and_a_failure {
+  using value_type = int;
+  step pull(std::size_t& demand, auto&& emit, context& cx) {
+    if (demand == 0) return step::more;
+    --demand;
+    emit(1);
+    return cx.fail({errc::io, "x"});
+  }
+};
+
+// R6: an exception must not come after the last item that was asked for, and the failure may come with that.
+TEST(on_error_resume, a_function_that_throws_does_not_throw_after_the_last_item) {
+  std::size_t demand = 1;
+  error failure;
+  context cx({}, failure);
+  auto mended = one_and_a_failure() |
+                on_error_resume([](const error&) -> decltype(empty<int>()) { throw std::runtime_error("no mending"); });
+  EXPECT_EQ(mended.pull(
+                demand, [](int) {}, cx),
+            step::failed);
+  EXPECT_EQ(failure.message, "no mending");
+}
+
 TEST(on_error_return, makes_an_item_of_the_error_when_one_is_asked_for) {
   testing::test_consumer all(fail<std::string>(weir::fail(errc::io, "broke")) |
                              on_error_return([](error why) { return why.message; }));

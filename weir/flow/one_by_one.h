@@ -35,9 +35,11 @@ class one_by_one_flow {
 }  // namespace detail
 
 /// For a source that waits inside pull, such as one that reads from a file, a socket or a sensor: asks it for one item, gives it,
-/// and is pending then and wakes its consumer at once, whatever was asked for: `one_by_one(flow)`, or `flow | one_by_one()`.
-/// Where a batch goes on when its pull is over (a hop, an any_flow, share), the item goes on at once, and does not wait for
-/// the source to have made as many as were asked for; and a consumer that leaves is noticed after one item.
+/// and, if more were asked for, is pending then and wakes its consumer at once: `one_by_one(flow)`, or `flow | one_by_one()`. It
+/// stands right before the hop: `generate(read_line) | one_by_one() | observe_on(worker)`. So each item goes on at once, and does
+/// not wait for the source to have made as many as were asked for; and a consumer that leaves is noticed after one item.
+/// Operators of several flows and `share` look again, within a pull, at a flow that woke them in it: behind them a pull goes on
+/// until all has come that was asked for. Put them below the hop.
 ///   Order  as the flow's; ends as it does.
 ///   Cost   a pull for each item: for flows that are slow. An inbox, filled by a thread that waits, costs less.
 template <flow Source>

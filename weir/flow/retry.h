@@ -40,7 +40,7 @@ class retried {
       if (why != step::failed) return why;
       source_.clear();
       ++failures_;
-      if (!again_(std::as_const(cx.failure()), failures_)) return step::failed;
+      if (!worth_it(cx)) return step::failed;
       now.spend(1);
       if (now.over() && demand != 0) return internal::turn::give_up(cx);
     }
@@ -54,6 +54,16 @@ class retried {
       source_.fill(make_);
       return true;
     } catch (...) {
+      cx.fail(caught());
+      return false;
+    }
+  }
+
+  bool worth_it(context& cx) {
+    try {
+      return again_(std::as_const(cx.failure()), failures_);
+    } catch (...) {
+      // Not passed on: the last item that was asked for may have been given (R6).
       cx.fail(caught());
       return false;
     }
@@ -73,7 +83,7 @@ class retried {
 ///   Order    what was given before a failure stays given, and what the next flow gives comes behind it. A flow that
 ///            failed is destroyed before the next one is made.
 ///   Ends     done or cancelled as a flow that does not fail; or failed with the error of the last one. An exception
-///            from `make` or from a function in the flow is a failure of code `threw`; one from `again` passes (R6).
+///            from `make`, `again` or a function in the flow is a failure of code `threw`.
 ///   Bounds   each flow is asked for what is still wanted. Asked for nothing, it makes no flow.
 ///   Memory   one flow at a time, inside the operator; the stack does not grow with the failures.
 ///   Waits    after limits::run_items failures in one pull it is pending and wakes its consumer, so that others have

@@ -24,13 +24,14 @@ namespace weir::flow {
 /// How long to wait before a flow that failed is made again: `first`, then each time `factor` times as long, up to `longest`;
 /// and how often. An item that comes begins the count anew, so a connection that held for a while is made again soon.
 struct backoff {
-  timers::duration first = std::chrono::milliseconds(100);
+  timers::span first = std::chrono::milliseconds(100);
   double factor = 2;  ///< at least 1
-  timers::duration longest = std::chrono::seconds(30);
+  timers::span longest = std::chrono::seconds(30);
   /// Which part of each wait is left to chance, so that those who failed together do not come back together: 0.5 waits between a
   /// half and the whole of it.
   double jitter = 0.5;
-  std::size_t count = unbounded;  ///< failures in a row after which the flow is made again
+  /// Failures in a row after which the flow is made again; one that gives an item before each failure is made again without end.
+  std::size_t count = unbounded;
   std::function<bool(const error&)> when =
       {};  ///< whether this failure is worth another try; if there is none, each is
 };
@@ -64,7 +65,7 @@ class retried_later {
       if (demand != before) begin_anew();
       if (why != step::failed) return why;
       source_.clear();
-      if (++failures_ > how_.count || (how_.when && !how_.when(std::as_const(cx.failure())))) return step::failed;
+      if (++failures_ > how_.count || !worth_it(cx)) return step::failed;
       again_at_ = timers::after(alarm_.now(), wait());
       now.spend(1);
       if (now.over() && demand != 0) return internal::turn::give_up(cx);
@@ -84,17 +85,27 @@ class retried_later {
     }
   }
 
+  bool worth_it(context& cx) {
+    try {
+      return !how_.when || how_.when(std::as_const(cx.failure()));
+    } catch (...) {
+      // Not passed on: the last item that was asked for may have been given (R6).
+      cx.fail(caught());
+      return false;
+    }
+  }
+
   /// The wait that follows, and what the next one is measured by.
   timers::duration wait() {
     // An end of time that has no double of its own is not reached.
-    const double whole = std::min({wait_, static_cast<double>(how_.longest.count()), 0x1p62});
-    wait_ = whole * how_.factor;
+    const double whole = std::min({wait_, static_cast<double>(timers::duration(how_.longest).count()), 0x1p62});
+    wait_ = whole == 0 ? 0 : whole * how_.factor;
     const double part = static_cast<double>(chance_->next() >> 11) * 0x1p-53;  // from 0 up to 1
     return timers::duration(static_cast<timers::duration::rep>(whole * (1 - how_.jitter * part)));
   }
   void begin_anew() noexcept {
     failures_ = 0;
-    wait_ = static_cast<double>(how_.first.count());
+    wait_ = static_cast<double>(timers::duration(how_.first).count());
   }
 
   Factory make_;
@@ -112,10 +123,11 @@ class retried_later {
 /// As retry(make, ...) does (retry.h), but waits before the flow is made again: `retry(make, backoff{...}, clock)`, or
 /// `defer(make) | retry(backoff{...}, clock)`.
 ///   chance   where jitter comes from
-///   Ends     done or cancelled as a flow that does not fail; or failed with the error of the last one
+///   Ends     done or cancelled as a flow that does not fail; or failed with the error of the last one. An exception from `make`,
+///            `when` or a function in the flow is a failure of code `threw`
 ///   Waits    it is pending between a failure and the next try; the flow that failed is destroyed before that
 ///   Memory   one flow at a time, inside the operator; one allocation, at the first wait
-///   Source   exponential backoff with jitter, as Reactor's Retry.backoff
+///   Source   exponential backoff with jitter, as Reactor's Retry.backoff with transientErrors(true)
 template <detail::flow_factory Factory>
 auto retry(Factory make, backoff how, timers& on, randomness& chance = randomness::system()) {
   return detail::retried_later<Factory>(std::move(make), std::move(how), on, chance);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -112,6 +113,15 @@ TEST(retry_backoff, failures_that_are_not_worth_it_end_it_at_once) {
   test_consumer seen(defer([] { return fail<int>(broken); }) |
                      retry({.when = [](const error& why) { return why.code != errc::io; }}, time));
   EXPECT_EQ(seen.request(1), step::failed);
+}
+
+TEST(retry_backoff, an_exception_from_the_predicate_is_its_failure) {
+  virtual_time time;
+  test_consumer seen(retry([] { return concat(just(1), fail<int>(broken)); },
+                           {.when = [](const error&) -> bool { throw std::runtime_error("no idea"); }}, time));
+  EXPECT_EQ(seen.request(9), step::failed);
+  EXPECT_EQ(seen.items, (std::vector<int>{1}));
+  EXPECT_EQ(seen.failure.code, errc::threw);
 }
 
 TEST(retry_backoff, without_a_wait_lets_others_have_their_turn) {

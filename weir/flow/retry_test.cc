@@ -101,6 +101,15 @@ TEST(retry, asks_whether_to_go_on_with_the_error_and_the_number_of_failures) {
   EXPECT_EQ(asked, (std::vector<std::string>{"a1", "b2", "c3"}));
 }
 
+// R6: an exception must not come after the last item that was asked for, and the failure may come with that.
+TEST(retry, an_exception_from_the_predicate_is_its_failure) {
+  testing::test_consumer seen(
+      retry(two_and_a_failure, [](const error&, std::size_t) -> bool { throw std::runtime_error("no idea"); }));
+  EXPECT_EQ(seen.request(9), step::failed);
+  EXPECT_EQ(seen.items, (std::vector<int>{0, 1}));
+  EXPECT_EQ(seen.failure.code, errc::threw);
+}
+
 /// two_and_a_failure, and what it was asked for.
 struct watching {
   using value_type = int;

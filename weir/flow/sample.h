@@ -42,19 +42,19 @@ class at_next_tick {
 ///   Waits    until the period is over. It is woken only for periods that have items
 ///   Cost     a look at the clock for each item, some 25 ns
 template <flow Source>
-auto sample(Source source, timers::duration period, timers& on) {
+auto sample(Source source, timers::span period, timers& on) {
   return internal::latest_when_due(std::move(source), on, detail::at_next_tick(period));
 }
-inline auto sample(timers::duration period, timers& on) {
+inline auto sample(timers::span period, timers& on) {
   return detail::make_closure(
       [period, &on]<flow Source>(Source source) { return sample(std::move(source), period, on); });
 }
 
 /// Another name of sample, beside throttle_first.
 template <flow Source>
-auto throttle_last(Source source, timers::duration period, timers& on) {
+auto throttle_last(Source source, timers::span period, timers& on) {
   return sample(std::move(source), period, on);
 }
-inline auto throttle_last(timers::duration period, timers& on) { return sample(period, on); }
+inline auto throttle_last(timers::span period, timers& on) { return sample(period, on); }
 
 }  // namespace weir::flow

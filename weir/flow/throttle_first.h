@@ -48,10 +48,10 @@ class throttled {
 ///   Waits    it sets no alarm: it waits for the flow only. However fast that is, others have their turn
 ///   Cost     a look at the clock for each item, some 25 ns
 template <flow Source>
-auto throttle_first(Source source, timers::duration closed, timers& on) {
+auto throttle_first(Source source, timers::span closed, timers& on) {
   return detail::throttled<Source>(std::move(source), on, closed);
 }
-inline auto throttle_first(timers::duration closed, timers& on) {
+inline auto throttle_first(timers::span closed, timers& on) {
   return detail::make_closure(
       [closed, &on]<flow Source>(Source source) { return throttle_first(std::move(source), closed, on); });
 }

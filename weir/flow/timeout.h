@@ -34,9 +34,16 @@ class with_timeout {
         deadline_.reset();
         return why;
       }
-      // Who does not ask is not kept waiting, and neither is who was just given something.
-      if (before == 0 || demand != before) deadline_.reset();
-      if (demand == 0) return step::more;
+      if (demand == 0) {  // who does not ask is not kept waiting
+        deadline_.reset();
+        return step::more;
+      }
+      if (demand != before) {
+        // Neither is who was just given something, and may take its time with that: the wait begins when it comes again.
+        deadline_.reset();
+        cx.wake()();
+        return step::pending;
+      }
       const timers::time_point now = alarm_.now();
       if (!deadline_) deadline_ = timers::after(now, limit_);
       if (now < *deadline_) {
@@ -58,27 +65,28 @@ class with_timeout {
 };
 
 inline error took_longer_than(timers::duration limit) {
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(limit).count();
-  return {errc::timed_out, "timeout: no item came within " +
-                               (ms != 0 ? std::to_string(ms) + " ms" : std::to_string(limit.count()) + " ns")};
+  const auto ns = limit.count();
+  return {errc::timed_out,
+          "timeout: no item came within " +
+              (ns % 1'000'000 == 0 ? std::to_string(ns / 1'000'000) + " ms" : std::to_string(ns) + " ns")};
 }
 
 }  // namespace detail
 
 /// The flow, as long as it never keeps a consumer that asks waiting for more than `limit`; then it is destroyed, and
 /// `fallback` goes on in its place: `timeout(flow, limit, clock, fallback)`, or `flow | timeout(limit, clock, fallback)`.
-///   Order    the wait begins when the flow is first pending after an item, or at all: a consumer that takes its time between
-///            two pulls is not held against it
+///   Order    the wait begins with a pull that finds nothing: what a consumer does with an item that it has got is not held
+///            against the flow. So after items it is woken at once, to pull again
 ///   Ends     as the flow, or else as the fallback does
 ///   Waits    as the flow does, up to `limit`; zero allows none
 ///   Memory   one allocation, at the first time that the flow is pending
 template <flow Source, flow Fallback>
   requires std::same_as<value_of<Source>, value_of<Fallback>>
-auto timeout(Source source, timers::duration limit, timers& on, Fallback fallback) {
+auto timeout(Source source, timers::span limit, timers& on, Fallback fallback) {
   return detail::with_timeout<Source, Fallback>(std::move(source), on, limit, std::move(fallback));
 }
 template <flow Fallback>
-auto timeout(timers::duration limit, timers& on, Fallback fallback) {
+auto timeout(timers::span limit, timers& on, Fallback fallback) {
   return detail::make_closure([limit, &on, fallback = std::move(fallback)]<flow Source>(Source source) mutable {
     return timeout(std::move(source), limit, on, std::move(fallback));
   });
@@ -86,10 +94,10 @@ auto timeout(timers::duration limit, timers& on, Fallback fallback) {
 
 /// The same, where the flow fails with code `timed_out`.
 template <flow Source>
-auto timeout(Source source, timers::duration limit, timers& on) {
+auto timeout(Source source, timers::span limit, timers& on) {
   return timeout(std::move(source), limit, on, fail<value_of<Source>>(detail::took_longer_than(limit)));
 }
-inline auto timeout(timers::duration limit, timers& on) {
+inline auto timeout(timers::span limit, timers& on) {
   return detail::make_closure(
       [limit, &on]<flow Source>(Source source) { return timeout(std::move(source), limit, on); });
 }

@@ -48,8 +48,10 @@ TEST(timeout, fails_when_an_item_takes_too_long) {
   time.advance_by(5ms);
   EXPECT_EQ(seen.request(9), step::pending);
   EXPECT_EQ(seen.came({0}), "");
+  seen.wakes = 0;
+  EXPECT_EQ(seen.request(9), step::pending);
   time.advance_by(10ms);
-  EXPECT_EQ(seen.wakes, 2u);
+  EXPECT_EQ(seen.wakes, 1u);
   EXPECT_EQ(seen.request(9), step::failed);
   EXPECT_EQ(seen.failure.code, errc::timed_out);
   EXPECT_EQ(seen.failure.message, "timeout: no item came within 10 ms");
@@ -61,6 +63,7 @@ TEST(timeout, an_item_begins_the_wait_anew) {
   seen.request(9);
   time.advance_by(5ms);
   EXPECT_EQ(seen.request(9), step::pending);  // with the item
+  EXPECT_EQ(seen.request(9), step::pending);
   time.advance_by(9ms);
   EXPECT_EQ(seen.request(9), step::pending);
   time.advance_by(1ms);
@@ -105,6 +108,17 @@ TEST(timeout, of_nothing_fires_always) {
   EXPECT_EQ(ready.request(9), step::done);
 }
 
+TEST(timeout, of_more_than_there_is_waits_for_ever) {
+  virtual_time time;
+  test_consumer hours(never<int>() | timeout(std::chrono::hours::max(), time));
+  test_consumer seconds(never<int>() | timeout(std::chrono::duration<double>(1e300), time));
+  EXPECT_EQ(hours.request(1), step::pending);
+  EXPECT_EQ(seconds.request(1), step::pending);
+  time.advance_by(24h * 365 * 100);
+  EXPECT_EQ(hours.request(1), step::pending);
+  EXPECT_EQ(seconds.request(1), step::pending);
+}
+
 TEST(timeout, does_not_hold_a_slow_consumer_against_the_flow) {
   virtual_time time;
   test_consumer seen(range(0, 3) | timeout(10ms, time));
@@ -113,6 +127,16 @@ TEST(timeout, does_not_hold_a_slow_consumer_against_the_flow) {
     time.advance_by(1h);
   }
   EXPECT_EQ(seen.request(1), step::done);
+  // Nor what it does with the item that it got.
+  test_consumer busy(interval(0s, 1h + 500ms, time) | timeout(1s, time));
+  EXPECT_EQ(busy.request(2), step::pending);
+  EXPECT_EQ(busy.came({0}), "");
+  EXPECT_EQ(busy.wakes, 1u);
+  time.advance_by(1h);
+  EXPECT_EQ(busy.request(2), step::pending);
+  time.advance_by(500ms);
+  EXPECT_EQ(busy.request(1), step::more);
+  EXPECT_EQ(busy.came({0, 1}), "");
   // Nor that nobody asks.
   test_consumer idle(never<int>() | timeout(10ms, time));
   EXPECT_EQ(idle.request(0), step::more);

@@ -16,7 +16,8 @@ namespace weir::flow {
 ///     auto once_a_second = interval(std::chrono::seconds(1), clock);
 ///
 ///   Threads  shared.
-///   Waits    the destructor joins the thread. The flows that were given it are destroyed before it.
+///   Waits    the destructor joins the thread. The flows that were given it are destroyed before it: declare it first, before
+///            the executors too, since these may be the last to hold a flow.
 ///   Cost     an alarm is late by what the operating system takes to wake a thread, some 60 µs.
 class timer_thread final : public timers {
  public:

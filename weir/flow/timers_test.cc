@@ -89,7 +89,36 @@ TEST(timers, an_alarm_that_is_gone_wakes_nobody) {
 TEST(timers, a_wait_without_end_is_the_end_of_time) {
   EXPECT_EQ(timers::after(timers::time_point(5ns), 3ns), timers::time_point(8ns));
   EXPECT_EQ(timers::after(timers::time_point(5ns), timers::duration::max()), timers::time_point::max());
+  EXPECT_EQ(timers::after(timers::time_point(-5ns), timers::duration::max()),
+            timers::time_point(timers::duration::max() - 5ns));
   EXPECT_EQ(timers::after(timers::time_point(5ns), -3ns), timers::time_point(5ns));
+  EXPECT_EQ(timers::duration(timers::span(1500us)), 1'500'000ns);
+  EXPECT_EQ(timers::duration(timers::span(std::chrono::duration<double>(0.25))), 250ms);
+  EXPECT_EQ(timers::duration(timers::span(std::chrono::hours::max())), timers::duration::max());
+  EXPECT_EQ(timers::duration(timers::span(std::chrono::hours::min())), timers::duration::min());
+}
+
+/// Timers whose clock stands still between two turns of somebody's loop, which calls them a little early.
+class cached_time final : public timers {
+ public:
+  [[nodiscard]] time_point now() const noexcept override { return time_point(99us); }
+  using timers::fire_due;
+  using timers::next;
+
+ private:
+  void sooner() noexcept override {}
+};
+
+TEST(timers, an_alarm_that_went_off_early_can_be_set_to_the_same_again) {
+  cached_time time;
+  std::vector<int> woken;
+  sleeper me{1, &woken};
+  alarm a(time);
+  a.set(timers::time_point(100us), me.wake());
+  time.fire_due(timers::time_point(100us));
+  EXPECT_EQ(woken, (std::vector<int>{1}));
+  a.set(timers::time_point(100us), me.wake());
+  EXPECT_EQ(time.next(), timers::time_point(100us));
 }
 
 // The model is a multimap from time to number, which keeps those of one time in order.

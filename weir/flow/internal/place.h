@@ -17,7 +17,7 @@ class place {
  public:
   // Not defaulted: a defaulted constructor would let `place p{}` zero the room.
   place() noexcept {}  // NOLINT(modernize-use-equals-default)
-  place(place&& other) noexcept { assert(!other.filled_); }
+  place([[maybe_unused]] place&& other) noexcept { assert(!other.filled_); }
   place& operator=(place&&) = delete;
   ~place() { clear(); }
 

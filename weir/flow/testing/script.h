@@ -89,6 +89,11 @@ class script {
     pulled_at_ = this;
     if (pulling_) stage_->complain("pulls of one source overlap (R8)");
     if (ended_) stage_->complain("a source was pulled after its end");
+    if (++idle_pulls_ > idle_pulls_max) {
+      // An exception, or an operator that would pull for ever hangs the test.
+      stage_->complain("a source is pulled again and again, though it has nothing to give");
+      throw std::runtime_error("pulled for ever");
+    }
     pulling_ = true;
     struct leave {
       bool& pulling;
@@ -101,6 +106,7 @@ class script {
         case event::kind::item:
           if (demand == 0) return step::more;
           --demand;
+          idle_pulls_ = 0;
           ++at_;
           emit(counted(now.number));
           --at_;
@@ -135,11 +141,13 @@ class script {
 
  private:
   friend class stage;
+  static constexpr std::size_t idle_pulls_max = 10'000;
   void forget() noexcept { std::erase(stage_->sleeping_, this); }
 
   std::vector<event> events_;
   stage* stage_;
   std::size_t at_ = 0;
+  std::size_t idle_pulls_ = 0;  // since it gave an item, or was woken
   const script* pulled_at_ = nullptr;
   waker waker_;
   bool woken_ = false;
@@ -151,6 +159,7 @@ inline void stage::fire() {
   const std::vector<script*> now = std::exchange(sleeping_, {});
   for (script* source : now) {
     source->woken_ = true;
+    source->idle_pulls_ = 0;
     source->waker_();
     source->waker_();
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <optional>
 
@@ -30,8 +31,11 @@ class virtual_time final : public timers, public executor {
   /// Runs the tasks that are posted, those that they post too, without letting time go on. Says how many.
   std::size_t run_all() { return tasks_.run_all(); }
 
-  /// Lets so much time pass: each alarm goes off at its own time, and the tasks that it leads to are run before the next.
+  /// Lets so much time pass: each alarm goes off at its own time, and the tasks that it leads to are run before the next. Not
+  /// from inside a task.
   void advance_by(duration wait) {
+    assert(!advancing_ && "time is let pass by a task");
+    advancing_ = true;
     const time_point until = after(now_, wait);
     run_all();
     for (std::optional<time_point> at = next(); at && *at <= until; at = next()) {
@@ -41,6 +45,7 @@ class virtual_time final : public timers, public executor {
       run_all();
     }
     now_ = until;
+    advancing_ = false;
   }
 
  private:
@@ -48,6 +53,7 @@ class virtual_time final : public timers, public executor {
 
   manual_executor tasks_;
   time_point now_{};
+  bool advancing_ = false;
 };
 
 }  // namespace weir::flow::testing
