@@ -235,7 +235,7 @@ class spawned final : public started, public internal::activation<spawned<T, Fun
 
 }  // namespace detail
 
-/// Runs a coroutine by tasks on a serial executor. It is stopped where it waits when the subscription goes.
+/// Runs a coroutine by tasks on an executor, one at a time. It is stopped where it waits when the subscription goes.
 ///   on_end   called there with its answer, once, unless the subscription was cancelled before: `result<T>`, the same
 ///            for an async<result<T>>, and an exception is a failure of code `threw`.
 ///   Owns     the coroutine and on_end, in one allocation besides the frame. Both are destroyed on the executor, which

@@ -432,7 +432,7 @@ detail::received<T> from_publisher(std::shared_ptr<reactive::publisher<T>> from,
 ///   Ends     on_complete when the flow is done, else on_error: its failure, `threw` for an exception, or `cancelled`.
 ///            An end that the flow learns of only when it is asked for an item comes with the next request. A second
 ///            subscriber gets on_error with `refused`. One that throws has cancelled.
-///   Threads  everything, on_subscribe too, is called on the serial executor, which must outlive the flow; the flow is
+///   Threads  everything, on_subscribe too, is called on the executor, one call at a time; it must outlive the flow; the flow is
 ///            pulled and destroyed there, or with the publisher if nobody has subscribed. request and cancel may come
 ///            from any thread and from inside on_next, and only post.
 ///   Bounds   gives up the executor after limits::run_items. Nothing is asked of the flow that was not requested.

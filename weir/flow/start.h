@@ -134,12 +134,13 @@ class [[nodiscard]] subscription {
   detail::started* running_ = nullptr;
 };
 
-/// Pulls a flow by tasks on a serial executor, limits::run_items items a run, and gives its items to a sink.
+/// Pulls a flow by tasks on an executor, limits::run_items items a run, and gives its items to a sink.
 ///   sink     has `on_item(T&&)` and `on_end(step end, error why)`; on_end is called once, as the last call, unless the
 ///            subscription was cancelled before; `why` says something only for `step::failed`. An exception from on_item
 ///            ends the flow as failed with `threw`.
 ///   Owns     flow and sink, in one allocation; both are destroyed on the executor, which must outlive them.
-///   Threads  the sink is called on the executor only, one call at a time.
+///   Threads  the sink is called on the executor only, one call at a time, also where the executor runs tasks side by side; what a
+///            call did is visible to the next.
 template <flow Source, class Sink>
   requires sink_for<Sink, value_of<Source>>
 subscription start(Source from, executor& on, Sink sink) {

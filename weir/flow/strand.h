@@ -14,8 +14,9 @@ namespace weir::flow {
 ///
 ///     thread_pool pool(4);
 ///     strand mine(pool);
-///     flow | observe_on(mine)
+///     mine.post(first), mine.post(second);
 ///
+/// Flows do not need one: what runs them on an executor is one task each (thread_pool.h).
 ///   Threads  post from any thread. What a task did is visible to the next one.
 ///   Waits    the destructor, until everything that was posted has run; so not from inside one of its tasks. Else never, and
 ///            nothing is allocated. After each round of the tasks that were there, others of the pool have their turn.

@@ -11,7 +11,8 @@
 namespace weir::flow {
 
 /// A fixed number of threads that share the tasks posted to them. Tasks begin in the order in which they were posted and run at
-/// the same time: what needs one after another (observe_on, start, spawn) takes a strand over the pool.
+/// the same time. A hop, start, spawn and to_publisher have one task each, which never runs twice at a time, so they are given the
+/// pool as it is. Tasks of your own that need one after another take a strand over it.
 ///   Threads  post from any thread, also from inside a task.
 ///   Waits    the destructor, until everything that was posted has run, and what that posts in turn; then it joins. post takes
 ///            a mutex that is held for a few instructions, and never allocates. A thread without work spins for about

@@ -16,6 +16,7 @@
 #include <weir/flow/merge.h>
 #include <weir/flow/observe_on.h>
 #include <weir/flow/sources.h>
+#include <weir/flow/start.h>
 #include <weir/flow/strand.h>
 #include <weir/flow/testing/manual_executor.h>
 #include <weir/queue/spin.h>
@@ -46,6 +47,34 @@ TEST(thread_pool, runs_everything_that_was_posted_and_what_that_posts_before_it_
     for (int i = 0; i < 1'000; ++i) pool.post(tasks.emplace_back(count, 5, pool));
   }
   EXPECT_EQ(count, 5'000);
+}
+
+// What runs a flow is one task, which never runs twice at a time.
+TEST(thread_pool, runs_a_hop_in_order_without_a_strand) {
+  thread_pool pool(3);
+  std::vector<int> expected(100'000);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(*to_vector(range(0, 100'000) | observe_on(pool, {.capacity = 64}) | observe_on(pool, {.capacity = 8})),
+            expected);
+}
+
+TEST(thread_pool, calls_a_sink_once_at_a_time_without_a_strand) {
+  struct sink {
+    int* sum;  // guarded by nothing
+    std::atomic<bool>* ended;
+    void on_item(int item) const { *sum += item; }
+    void on_end(step, const error&) const {
+      ended->store(true);
+      ended->notify_one();
+    }
+  };
+  int sum = 0;
+  std::atomic<bool> ended{false};
+  thread_pool pool(3);
+  const auto running =
+      start(merge(range(0, 10'000) | observe_on(pool), range(0, 10'000) | observe_on(pool)), pool, sink{&sum, &ended});
+  ended.wait(false);
+  EXPECT_EQ(sum, 2 * (9'999 * 10'000 / 2));
 }
 
 TEST(thread_pool, that_has_nothing_to_do_goes_at_once) {
