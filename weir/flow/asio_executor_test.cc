@@ -200,21 +200,22 @@ TEST(asio_executor, loses_nothing_when_its_context_is_stopped_and_restarted) {
 TEST(asio_executor, that_goes_runs_what_nobody_runs_any_more) {
   int ran = 0;
   std::optional<asio::io_context> io(std::in_place);
-  {
-    asio_executor on(io->get_executor());
-    calling second([&] { ++ran; });
-    calling first([&] {
-      ++ran;
-      on.post(second);
-    });
-    on.post(first);
-  }
+  // The tasks outlive the executor, which runs them when it goes.
+  std::optional<asio_executor<asio::io_context::executor_type>> on(io->get_executor());
+  executor& there = *on;  // also while it goes, where `on` may not be asked any more
+  calling second([&] { ++ran; });
+  calling first([&] {
+    ++ran;
+    there.post(second);
+  });
+  there.post(first);
+  on.reset();
   EXPECT_EQ(ran, 2);
   io->run();  // finds a round that has nothing to do
   EXPECT_EQ(ran, 2);
 
   calling last([&] { ++ran; });
-  std::optional<asio_executor<asio::io_context::executor_type>> on(io->get_executor());
+  on.emplace(io->get_executor());
   on->post(last);
   io.reset();
   on.reset();
