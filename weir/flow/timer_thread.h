@@ -18,7 +18,7 @@ namespace weir::flow {
 ///   Threads  shared.
 ///   Waits    the destructor joins the thread. The flows that were given it are destroyed before it: declare it first, before
 ///            the executors too, since these may be the last to hold a flow.
-///   Cost     an alarm is late by what the operating system takes to wake a thread, some 60 µs.
+///   Cost     an alarm is late by what the operating system takes to wake a thread, some 90 µs here.
 class timer_thread final : public timers {
  public:
   /// name  at most 15 characters, as the operating system shows it.
