@@ -5,11 +5,9 @@
 #include <utility>
 
 #include <weir/core/result.h>
-#include <weir/flow/caught.h>
 #include <weir/flow/defer.h>
 #include <weir/flow/flow.h>
-#include <weir/flow/internal/place.h>
-#include <weir/flow/internal/pull_caught.h>
+#include <weir/flow/internal/made_again.h>
 #include <weir/flow/internal/turn.h>
 #include <weir/flow/pipe.h>
 
@@ -28,7 +26,7 @@ class retried {
  public:
   using value_type = value_of<made_by<Factory>>;
 
-  retried(Factory make, Again again) : make_(std::move(make)), again_(std::move(again)) {}
+  retried(Factory make, Again again) : again_(std::move(again)), source_(std::move(make)) {}
 
   template <class Emit>
   step pull(std::size_t& demand, Emit&& emit, context& cx) {
@@ -36,43 +34,20 @@ class retried {
     internal::turn now;
     for (;;) {
       if (!source_ && demand == 0) return step::more;
-      const step why = open(cx) ? internal::pull_caught(*source_, demand, emit, cx) : step::failed;
+      const step why = source_.pull(demand, emit, cx);
       if (why != step::failed) return why;
-      source_.clear();
       ++failures_;
-      if (!worth_it(cx)) return step::failed;
+      const auto again = [&] { return again_(std::as_const(cx.failure()), failures_); };
+      if (!internal::worth_another(again, cx)) return step::failed;
       now.spend(1);
       if (now.over() && demand != 0) return internal::turn::give_up(cx);
     }
   }
 
  private:
-  /// Makes the flow if there is none; false if that failed.
-  bool open(context& cx) {
-    if (source_) return true;
-    try {
-      source_.fill(make_);
-      return true;
-    } catch (...) {
-      cx.fail(caught());
-      return false;
-    }
-  }
-
-  bool worth_it(context& cx) {
-    try {
-      return again_(std::as_const(cx.failure()), failures_);
-    } catch (...) {
-      // Not passed on: the last item that was asked for may have been given (R6).
-      cx.fail(caught());
-      return false;
-    }
-  }
-
-  Factory make_;
   Again again_;
   std::size_t failures_ = 0;
-  internal::place<made_by<Factory>> source_;
+  internal::made_again<Factory> source_;
 };
 
 }  // namespace detail

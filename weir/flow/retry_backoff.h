@@ -10,11 +10,9 @@
 
 #include <weir/core/random.h>
 #include <weir/core/result.h>
-#include <weir/flow/caught.h>
 #include <weir/flow/defer.h>
 #include <weir/flow/flow.h>
-#include <weir/flow/internal/place.h>
-#include <weir/flow/internal/pull_caught.h>
+#include <weir/flow/internal/made_again.h>
 #include <weir/flow/internal/turn.h>
 #include <weir/flow/pipe.h>
 #include <weir/flow/timers.h>
@@ -44,7 +42,7 @@ class retried_later {
   using value_type = value_of<made_by<Factory>>;
 
   retried_later(Factory make, backoff how, timers& on, randomness& chance)
-      : make_(std::move(make)), how_(std::move(how)), chance_(&chance), alarm_(on) {
+      : how_(std::move(how)), chance_(&chance), alarm_(on), source_(std::move(make)) {
     assert(how_.factor >= 1 && how_.jitter >= 0 && how_.jitter <= 1);
     begin_anew();
   }
@@ -61,11 +59,11 @@ class retried_later {
         }
       }
       const std::size_t before = demand;
-      const step why = open(cx) ? internal::pull_caught(*source_, demand, emit, cx) : step::failed;
+      const step why = source_.pull(demand, emit, cx);
       if (demand != before) begin_anew();
       if (why != step::failed) return why;
-      source_.clear();
-      if (++failures_ > how_.count || !worth_it(cx)) return step::failed;
+      const auto again = [&] { return !how_.when || how_.when(std::as_const(cx.failure())); };
+      if (++failures_ > how_.count || !internal::worth_another(again, cx)) return step::failed;
       again_at_ = timers::after(alarm_.now(), wait());
       now.spend(1);
       if (now.over() && demand != 0) return internal::turn::give_up(cx);
@@ -73,28 +71,6 @@ class retried_later {
   }
 
  private:
-  /// Makes the flow if there is none; false if that failed.
-  bool open(context& cx) {
-    if (source_) return true;
-    try {
-      source_.fill(make_);
-      return true;
-    } catch (...) {
-      cx.fail(caught());
-      return false;
-    }
-  }
-
-  bool worth_it(context& cx) {
-    try {
-      return !how_.when || how_.when(std::as_const(cx.failure()));
-    } catch (...) {
-      // Not passed on: the last item that was asked for may have been given (R6).
-      cx.fail(caught());
-      return false;
-    }
-  }
-
   /// The wait that follows, and what the next one is measured by.
   timers::duration wait() {
     // An end of time that has no double of its own is not reached.
@@ -108,14 +84,13 @@ class retried_later {
     wait_ = static_cast<double>(timers::duration(how_.first).count());
   }
 
-  Factory make_;
   backoff how_;
   randomness* chance_;
   alarm alarm_;
   std::size_t failures_ = 0;  // since the last item
   double wait_ = 0;           // in ns, before the bound and jitter
   std::optional<timers::time_point> again_at_;
-  internal::place<made_by<Factory>> source_;
+  internal::made_again<Factory> source_;
 };
 
 }  // namespace detail
