@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <weir/flow/caught.h>
 #include <weir/flow/flow.h>
 #include <weir/flow/internal/ending.h>
+#include <weir/flow/internal/pull_caught.h>
 #include <weir/flow/internal/turn.h>
 #include <weir/flow/pipe.h>
 
@@ -75,26 +75,13 @@ class buffered_by_weight {
 
   template <class Emit>
   step take(std::size_t& asked, std::size_t& demand, Emit&& emit, context& cx) {
-    bool below = false;  // what is thrown now is thrown by the consumer
-    try {
-      return source_.pull(
-          asked,
-          [&](item_type&& item) {
-            const std::size_t weight = weigh_(std::as_const(item));
-            // Not a sum, which could overflow.
-            if (!open_.empty() && (weight_ >= weight_max_ || weight > weight_max_ - weight_)) {
-              below = true;
-              give(demand, emit);
-              below = false;
-            }
-            open_.push_back(std::move(item));
-            weight_ += weight;
-          },
-          cx);
-    } catch (...) {
-      if (below) throw;
-      return cx.fail(caught());
-    }
+    return internal::pull_taking<value_type>(source_, asked, emit, cx, [&](item_type&& item, auto& pass) {
+      const std::size_t weight = weigh_(std::as_const(item));
+      // Not a sum, which could overflow.
+      if (!open_.empty() && (weight_ >= weight_max_ || weight > weight_max_ - weight_)) give(demand, pass);
+      open_.push_back(std::move(item));
+      weight_ += weight;
+    });
   }
 
   Weigh weigh_;

@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
-#include <weir/flow/caught.h>
 #include <weir/flow/flow.h>
 #include <weir/flow/internal/ending.h>
+#include <weir/flow/internal/pull_caught.h>
 #include <weir/flow/internal/turn.h>
 #include <weir/flow/timers.h>
 
@@ -63,25 +63,12 @@ class latest_when_due {
 
   template <class Emit>
   step take(std::size_t& asked, std::size_t& demand, Emit&& emit, context& cx) {
-    bool below = false;  // what is thrown now is thrown by the consumer
-    try {
-      return source_.pull(
-          asked,
-          [&](value_type&& item) {
-            const timers::time_point came = alarm_.now();
-            if (kept_ && due_ <= came) {
-              below = true;
-              give(demand, emit);
-              below = false;
-            }
-            due_ = due_of_(came);
-            kept_.emplace(std::move(item));
-          },
-          cx);
-    } catch (...) {
-      if (below) throw;
-      return cx.fail(caught());
-    }
+    return pull_taking<value_type>(source_, asked, emit, cx, [&](value_type&& item, auto& pass) {
+      const timers::time_point came = alarm_.now();
+      if (kept_ && due_ <= came) give(demand, pass);
+      due_ = due_of_(came);
+      kept_.emplace(std::move(item));
+    });
   }
 
   alarm alarm_;

@@ -58,4 +58,18 @@ step pull_caught(Source& source, std::size_t& demand, Emit&& emit, context& cx) 
   }
 }
 
+/// The same for an operator that gives something else than it gets: pulls with `take(item, pass)`, which gives what it has to
+/// give, of type Given, to `pass(given)`. What take throws by itself is a failure, too.
+template <class Given, flow Source, class Emit, class Take>
+step pull_taking(Source& source, std::size_t& asked, Emit& emit, context& cx, Take&& take) {
+  passing<Given, Emit> pass(emit);
+  try {
+    return source.pull(
+        asked, [&](value_of<Source>&& item) { take(std::move(item), pass); }, cx);
+  } catch (...) {
+    if (pass.below()) throw;
+    return cx.fail(caught());
+  }
+}
+
 }  // namespace weir::flow::internal
